@@ -1,0 +1,5 @@
+#include "cmd/commands.h"
+
+const struct rck_cmd *const rck_commands[] = {
+	NULL,
+};

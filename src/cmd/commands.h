@@ -1,0 +1,7 @@
+/* The commands' descriptors, one a file of this folder. */
+#pragma once
+
+#include "cmd/cmd.h"
+
+/* --version: version, what was compiled in, what was found at run time. */
+int rck_print_version(void);
