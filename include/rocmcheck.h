@@ -1,13 +1,267 @@
-/* rocmcheck.h */
+/*
+ * librocmcheck: from any file that holds ROCm device code to the facts of every kernel in
+ *it.
+ *
+ * A file is a tree of containers (host ELF or PE, archive, clang offload bundle,
+ *compressed bundle, LLVM OffloadBinary, kpack, ...) whose leaves are code objects.
+ *rck_file_next() walks it depth first, in file order; each leaf is an item.
+ *rck_code_object_open() reads one leaf.
+ *
+ *	#include <rocmcheck.h>
+ *	#include <stdio.h>
+ *
+ *	int main(int argc, char **argv)
+ *	{
+ *		struct rck_file *file;
+ *		struct rck_item item;
+ *		struct rck_diag diag;
+ *		int err;
+ *
+ *		if (argc != 2 || rck_file_open(argv[1], NULL, &file, &diag)) {
+ *			fprintf(stderr, "%s\n", argc == 2 ? diag.msg : "one FILE");
+ *			return 2;
+ *		}
+ *		while ((err = rck_file_next(file, &item, &diag)) == 1) {
+ *			struct rck_code_object *co;
+ *
+ *			if (item.kind != RCK_ITEM_CODE_OBJECT ||
+ *				rck_code_object_open(file, &item, &co, &diag))
+ *				continue;
+ *			for (size_t i = 0; i < rck_code_object_kernel_count(co); i++) {
+ *				const struct rck_kernel *k = rck_code_object_kernel(co,
+ *i); struct rck_value v;
+ *
+ *				rck_kernel_fact(k, RCK_FACT_DECLARES_HOSTCALL, &v);
+ *				if (v.known && v.number)
+ *					printf("%s\n", rck_kernel_name(k));
+ *			}
+ *			rck_code_object_close(co);
+ *		}
+ *		rck_file_close(file);
+ *		return err ? 2 : 0;
+ *	}
+ *
+ * Rules. Functions return 0 (or 1 for "one more") or -errno, and then fill *diag when it
+ *is not NULL. Strings and structures that are returned are borrowed: from a file or an
+ *item until the next rck_file_next() or rck_file_close(), from a code object until
+ *rck_code_object_close(). The library never prints, never exits and keeps no global
+ *state; objects may be used from any thread, one thread at a time, and code objects of
+ *one file from several threads at once.
+ */
 #pragma once
-#include <stdint.h>
+
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RCK_API __attribute__((visibility("default")))
 
 #define RCK_OFFSET_NONE UINT64_MAX
 
+/* Why something failed. msg is one clause, no capital, no full stop, without the file's
+ * name. */
 struct rck_diag {
-	int code;
-	uint64_t offset;
-	char msg[256];
+	int code; /* -errno: -ENOEXEC not what it claims, -EINVAL malformed, -E2BIG over a
+		     limit, -EIO changed or unreadable, -ENOTSUP not built in, ... */
+	uint64_t offset; /* bytes from the start of the file (or of the inflated container
+			    that msg names), or RCK_OFFSET_NONE */
+	char msg[232];
 };
+
+/* ---- files
+ * ---------------------------------------------------------------------------------- */
+
+struct rck_options {
+	size_t size;            /* sizeof(struct rck_options) */
+	bool verify;            /* check the hash of compressed bundles */
+	bool keep_compressed;   /* do not inflate: give RCK_ITEM_COMPRESSED items instead,
+				   to be   opened with rck_file_open_item(), on another thread
+				   perhaps */
+	unsigned max_depth;     /* containers inside containers; 0: 32 */
+	uint64_t max_inflated;  /* bytes one compressed container may become; 0: 4 GiB */
+	uint64_t max_total;     /* bytes all of a file's may become together; 0: 64 GiB */
+	const char *kpack_path; /* ':'-separated folders searched first; may be NULL */
+};
+
+enum rck_item_kind {
+	RCK_ITEM_CODE_OBJECT, /* an AMDGPU ELF: data, size */
+	RCK_ITEM_COMPRESSED,  /* a compressed bundle, with keep_compressed only */
+	RCK_ITEM_INCOMPLETE,  /* device code without readable metadata: bitcode, SPIR-V, a
+				 kpack that  is not there; diag.msg says which. Never to be
+				 counted as clean */
+	RCK_ITEM_ERROR, /* something here could not be read: diag. The walk goes on behind
+			   it */
+	RCK_ITEM_NOTE,  /* readable, but odd (fewer wrappers than bundles, bytes skipped):
+			   diag */
+};
+
+struct rck_item {
+	enum rck_item_kind kind;
+	const char *where;     /* where in the file:
+				  ".hip_fatbin[2]/hipv4-amdgcn-amd-amdhsa--gfx90a";
+				  "" for the file itself; unmasked text from the file */
+	const char *container; /* innermost container's kind: "bundle", "archive", "elf",
+				  ... */
+	const char *entry_id;  /* what the container calls it (bundle entry id, arch), or
+				  NULL */
+	const char *target;  /* the target id that the container claims ("gfx90a:xnack-"),
+				or NULL */
+	const uint8_t *data; /* the bytes; NULL for items without bytes */
+	uint64_t size;
+	uint64_t offset;      /* of data in the file; RCK_OFFSET_NONE inside an inflated
+				 container */
+	uint64_t index;       /* running number of the leaf in this walk */
+	struct rck_diag diag; /* INCOMPLETE, ERROR, NOTE */
+	struct rck_bytes *bytes; /* private: what keeps data alive */
+};
+
+struct rck_file;
+
+/* Opens a path ("-" is not special). Not a regular file: -EINVAL; a directory: -EISDIR.
+ */
+RCK_API int rck_file_open(const char *path, const struct rck_options *options,
+	struct rck_file **out, struct rck_diag *diag);
+/* The same over memory, which is borrowed until close; name stands in kpack and thin
+ * archive paths. */
+RCK_API int rck_file_open_mem(const void *data, size_t size, const char *name,
+	const struct rck_options *options, struct rck_file **out, struct rck_diag *diag);
+/* Opens what an item holds (RCK_ITEM_COMPRESSED, inflated now) as a file of its own whose
+   items' where, index and offset go on from the item's. The item's file must outlive it.
+ */
+RCK_API int rck_file_open_item(struct rck_file *file, const struct rck_item *item,
+	struct rck_file **out, struct rck_diag *diag);
+RCK_API void rck_file_close(struct rck_file *file); /* NULL is fine */
+RCK_API const char *rck_file_path(const struct rck_file *file);
+RCK_API uint64_t rck_file_size(const struct rck_file *file);
+
+/* The next leaf: 1 and *item, 0 at the end, -errno when the walk itself cannot go on. */
+RCK_API int rck_file_next(
+	struct rck_file *file, struct rck_item *item, struct rck_diag *diag);
+/* Keeps an item's bytes and strings beyond the next rck_file_next(): a copy that shares
+ * the bytes. */
+RCK_API struct rck_item *rck_item_keep(const struct rck_item *item); /* NULL: no memory */
+RCK_API void rck_item_drop(struct rck_item *item);
+
+/* ---- code objects
+ * ---------------------------------------------------------------------------- */
+
+struct rck_code_object;
+struct rck_kernel;
+
+/* Reads headers, notes, symbols and descriptors of an item of kind RCK_ITEM_CODE_OBJECT,
+ * in place. */
+RCK_API int rck_code_object_open(struct rck_file *file, const struct rck_item *item,
+	struct rck_code_object **out, struct rck_diag *diag);
+/* The same for bytes in memory, borrowed until close. */
+RCK_API int rck_code_object_open_mem(const void *data, size_t size,
+	struct rck_code_object **out, struct rck_diag *diag);
+RCK_API void rck_code_object_close(struct rck_code_object *co); /* NULL is fine */
+
+/* Code object version 2 to 6 (EI_ABIVERSION + 2 under ELFOSABI_AMDGPU_HSA), 0 when
+ * unknown. */
+RCK_API unsigned rck_code_object_version(const struct rck_code_object *co);
+/* Target id from e_flags: "gfx90a:sramecc+:xnack-", "gfx9-4-generic", "gfx?(0x99)". */
+RCK_API const char *rck_code_object_target(const struct rck_code_object *co);
+RCK_API size_t rck_code_object_kernel_count(const struct rck_code_object *co);
+RCK_API const struct rck_kernel *rck_code_object_kernel(
+	const struct rck_code_object *co, size_t i);
+/* Disagreements and oddities found while reading (metadata version against header, ...).
+ */
+RCK_API size_t rck_code_object_note_count(const struct rck_code_object *co);
+RCK_API const struct rck_diag *rck_code_object_note(
+	const struct rck_code_object *co, size_t i);
+
+/* ---- kernels: facts
+ * ---------------------------------------------------------------------------- */
+
+/* Where a value comes from. */
+enum rck_source {
+	RCK_SOURCE_NONE = 0,
+	RCK_SOURCE_METADATA = 1,
+	RCK_SOURCE_DESCRIPTOR = 2,
+	RCK_SOURCE_BOTH = 3, /* both, and they agree unless disagrees is set */
+	RCK_SOURCE_DERIVED = 4,
+};
+
+enum rck_value_type { RCK_VALUE_NUMBER, RCK_VALUE_BOOL, RCK_VALUE_STRING };
+
+struct rck_value {
+	enum rck_value_type type;
+	bool known;         /* false: not stated, or it cannot be settled */
+	bool disagrees;     /* metadata and descriptor state different values */
+	uint64_t number;    /* NUMBER, BOOL */
+	const char *string; /* STRING; borrowed from the code object */
+	enum rck_source source;
+};
+
+enum rck_fact {
+	RCK_FACT_DECLARES_HOSTCALL, /* an argument of value_kind hidden_hostcall_buffer */
+	RCK_FACT_DECLARES_HEAP,     /* hidden_heap_v1 */
+	RCK_FACT_DYNAMIC_STACK, /* .uses_dynamic_stack or descriptor bit 11 (V2: bit 20)
+				 */
+	RCK_FACT_CAUSE,         /* string: see enum rck_cause */
+	RCK_FACT_CONFIDENCE,    /* string: low, medium, high */
+	RCK_FACT_SGPR_COUNT,
+	RCK_FACT_VGPR_COUNT,
+	RCK_FACT_AGPR_COUNT,
+	RCK_FACT_SGPR_SPILLS,
+	RCK_FACT_VGPR_SPILLS,
+	RCK_FACT_SCRATCH,         /* bytes a work-item: private_segment_fixed_size */
+	RCK_FACT_LDS,             /* bytes a work-group: group_segment_fixed_size */
+	RCK_FACT_KERNARG_SIZE,    /* bytes */
+	RCK_FACT_KERNARG_ALIGN,   /* bytes */
+	RCK_FACT_WAVEFRONT_SIZE,  /* lanes */
+	RCK_FACT_MAX_WORKGROUP,   /* work-items: max_flat_workgroup_size */
+	RCK_FACT_CODE_SIZE,       /* bytes, from the symbol table */
+	RCK_FACT_OCCUPANCY,       /* waves per SIMD that fit, in theory */
+	RCK_FACT_OCCUPANCY_LIMIT, /* string: vgpr, sgpr, lds, workgroup, none */
+	RCK_FACT_COUNT_,
+};
+
+/* What a fact is called, for whoever prints them all. */
+struct rck_fact_info {
+	enum rck_fact fact;
+	enum rck_value_type type;
+	const char *key;   /* JSON key, lower_case */
+	const char *title; /* column title */
+	const char *unit;  /* "B", "lanes", ... or "" */
+	const char *help;
+};
+RCK_API const struct rck_fact_info *rck_fact_info(
+	enum rck_fact fact); /* NULL: no such fact */
+
+RCK_API const char *rck_kernel_name(
+	const struct rck_kernel *k); /* mangled, as in metadata */
+RCK_API const char *rck_kernel_symbol(
+	const struct rck_kernel *k); /* "<name>.kd"; V2: the name */
+/* Demangled by the Itanium rules, the name itself when it is not mangled. Borrowed. */
+RCK_API const char *rck_kernel_demangled(const struct rck_kernel *k);
+RCK_API int rck_kernel_fact(
+	const struct rck_kernel *k, enum rck_fact fact, struct rck_value *out);
+
+/* ---- arguments
+ * ---------------------------------------------------------------------------------- */
+
+struct rck_arg {
+	const char *name;          /* or NULL */
+	const char *type_name;     /* or NULL */
+	const char *value_kind;    /* as written: "hidden_hostcall_buffer"; V2's are given
+				      V3's spelling */
+	const char *address_space; /* or NULL */
+	const char *access;        /* .actual_access, else .access, or NULL */
+	uint64_t offset, size;     /* bytes in the kernarg segment */
+	bool hidden;               /* value_kind starts with "hidden_" */
+};
+RCK_API size_t rck_kernel_arg_count(const struct rck_kernel *k);
+RCK_API const struct rck_arg *rck_kernel_arg(const struct rck_kernel *k, size_t i);
+
+/* The library's version, "0.1.0". */
+RCK_API const char *rck_version(void);
+
+#ifdef __cplusplus
+}
+#endif
