@@ -1,0 +1,168 @@
+#include "disasm/disasm.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "disasm/backend.h"
+
+struct rck_disasm {
+	const struct rck_disasm_backend *backend;
+	void *state;
+	char name[32];
+};
+
+static int diag_set(struct rck_diag *diag, int code, const char *fmt, const char *arg)
+{
+	if (diag) {
+		diag->code = code;
+		diag->offset = RCK_OFFSET_NONE;
+		snprintf(diag->msg, sizeof(diag->msg), fmt, arg);
+	}
+	return code;
+}
+
+/* Splits "gfx90a:sramecc+:xnack-" into the spellings that the libraries want. */
+static int target_parse(const char *id, bool wave64, struct rck_disasm_target *t)
+{
+	static const char triple[] = "amdgcn-amd-amdhsa-";
+	size_t n, used = 0;
+
+	if (!strncmp(id, triple, sizeof(triple) - 1)) {
+		id += sizeof(triple) - 1;
+		id += *id == '-';
+	}
+	n = strcspn(id, ":");
+	if (n < 4 || n >= sizeof(t->processor) || strncmp(id, "gfx", 3))
+		return -EINVAL;
+	snprintf(t->processor, sizeof(t->processor), "%.*s", (int)n, id);
+	/*
+	 * comgr gets no features: xnack and sramecc change no encoding, and comgr 2.4
+	 * makes an unterminated string of "gfx90a:xnack-" that LLVM then warns about on
+	 * stderr.
+	 */
+	snprintf(t->isa, sizeof(t->isa), "%s-%s", triple, t->processor);
+	t->features[0] = '\0';
+	for (id += n; *id == ':'; id += n) {
+		id++;
+		n = strcspn(id, ":");
+		if (n < 2 || (id[n - 1] != '+' && id[n - 1] != '-') ||
+			used + n + 2 > sizeof(t->features))
+			return -EINVAL;
+		used += (size_t)snprintf(t->features + used, sizeof(t->features) - used,
+			"%s%c%.*s", used ? "," : "", id[n - 1], (int)n - 1, id);
+	}
+	/* Targets before gfx10 have waves of 64 only, and their feature is always on. */
+	if (wave64 && strlen(t->processor) >= 7)
+		snprintf(t->features + used, sizeof(t->features) - used,
+			"%s-wavefrontsize32,+wavefrontsize64", used ? "," : "");
+	return 0;
+}
+
+/* Tries the names of one backend; notes in tried the libraries that do not know t. */
+static int backend_open(struct rck_disasm *d, const struct rck_disasm_backend *b,
+	const char *path, const struct rck_disasm_target *t)
+{
+	const char *const one[] = {path, NULL};
+	const char *const *names = path ? one : b->names;
+	int ret = -ENOENT;
+
+	if (path && !*path)
+		return -ENOENT;
+	for (; *names; names++) {
+		void *lib = dlopen(*names, RTLD_NOW | RTLD_LOCAL);
+		int err;
+
+		if (!lib)
+			continue;
+		err = b->open(lib, *names, t, d->name, &d->state);
+		if (!err || err == -ENOMEM) {
+			d->backend = b;
+			return err;
+		}
+		ret = err;
+	}
+	return ret;
+}
+
+int rck_disasm_open(const char *target_id, const struct rck_disasm_options *options,
+	struct rck_disasm **out, struct rck_diag *diag)
+{
+	/* LLVM's registration of targets is not safe against itself. */
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static const struct rck_disasm_options none;
+	const struct rck_disasm_options *o = options ? options : &none;
+	struct rck_disasm_target t;
+	struct rck_disasm *d;
+	int comgr, llvm = -ENOENT;
+
+	if (target_parse(target_id, o->wave64, &t))
+		return diag_set(
+			diag, -EINVAL, "'%.64s' is no AMDGPU target id", target_id);
+	d = calloc(1, sizeof(*d));
+	if (!d)
+		return diag_set(diag, -ENOMEM, "out of memory%s", "");
+	pthread_mutex_lock(&lock);
+	comgr = backend_open(d, &rck_disasm_comgr, o->comgr, &t);
+	if (comgr)
+		llvm = backend_open(d, &rck_disasm_llvm, o->llvm, &t);
+	pthread_mutex_unlock(&lock);
+	if (!comgr || !llvm) {
+		*out = d;
+		return 0;
+	}
+	free(d);
+	if (comgr == -ENOENT && llvm == -ENOENT)
+		return diag_set(diag, -ENOENT,
+			"no disassembler: neither libamd_comgr nor libLLVM can be "
+			"opened%s",
+			"");
+	return diag_set(diag, comgr == -ENOMEM || llvm == -ENOMEM ? -ENOMEM : -ENOTSUP,
+		"no disassembler here knows %.64s (libamd_comgr and libLLVM were tried)",
+		t.isa);
+}
+
+int rck_disasm_next(struct rck_disasm *d, const void *code, size_t avail, uint64_t pc,
+	char *text, size_t text_cap, size_t *len)
+{
+	char raw[RCK_DISASM_TEXT_MAX], *s = raw, *end;
+	int n;
+
+	if (avail < 4)
+		return -ENODATA;
+	n = d->backend->next(d->state, code, avail, pc, raw);
+	if (n < 0)
+		return n;
+	s += strspn(s, " \t\n");
+	end = strstr(s, "//");
+	if (!end)
+		end = s + strlen(s);
+	while (end > s && strchr(" \t\n", end[-1]))
+		end--;
+	*end = '\0';
+	/* LLVM 21 and later give a zero word this name instead of failing. */
+	if (!*s || !strncmp(s, "v_illegal", 9))
+		return -EILSEQ;
+	if ((size_t)(end - s) >= text_cap)
+		return -ENOBUFS;
+	memcpy(text, s, (size_t)(end - s) + 1);
+	if (len)
+		*len = (size_t)(end - s);
+	return n;
+}
+
+const char *rck_disasm_backend(const struct rck_disasm *d)
+{
+	return d->name;
+}
+
+void rck_disasm_close(struct rck_disasm *d)
+{
+	if (!d)
+		return;
+	d->backend->close(d->state);
+	free(d);
+}
