@@ -81,7 +81,7 @@ static void collect(struct rck_spawn *s, pid_t pid, int fd_out, int fd_err)
 	for (;;) {
 		bool more = false;
 
-		poll(fds, 2, ended ? 0 : 20);
+		poll(fds, 2, ended ? 0 : fds[0].fd < 0 && fds[1].fd < 0 ? 2 : 20);
 		for (int i = 0; i < 2; i++)
 			if (fds[i].fd >= 0 && fds[i].revents) {
 				more = drain(fds[i].fd, to[i], limit);

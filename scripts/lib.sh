@@ -1,0 +1,51 @@
+# What the scripts share: where the tree is, packages, messages. Sourced.
+# shellcheck shell=bash
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+say() {
+	printf '\n== %s\n' "$*"
+}
+
+die() {
+	printf '%s: %s\n' "${0##*/}" "$*" >&2
+	exit 2
+}
+
+as_root() {
+	if ((EUID == 0)); then "$@"; elif command -v sudo >/dev/null; then sudo "$@"; else
+		die "not root and no sudo: install these packages first: ${*: -1}"
+	fi
+}
+
+# install ROLE...: the Debian packages of these roles in scripts/packages that are not there yet.
+install() {
+	local role name missing=()
+	while read -r role name; do
+		[[ " $* " == *" $role "* ]] || continue
+		[[ $(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null) == installed ]] ||
+			missing+=("$name")
+	done < <(grep -v '^#' "$top/scripts/packages")
+	((${#missing[@]})) || return 0
+	say "installing ${#missing[@]} packages: ${missing[*]}"
+	as_root apt-get update -qq || die "cannot update the package lists"
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+		--no-install-recommends "${missing[@]}" >/dev/null ||
+		die "cannot install: ${missing[*]}"
+}
+
+# build DIR [MESON-OPTION...]: configure once, build.
+build() {
+	local dir=$1
+	shift
+	if [[ ! -f $dir/build.ninja ]]; then
+		meson setup "$dir" "$top" "$@" >"$dir.setup.log" 2>&1 || {
+			tail -n 30 "$dir.setup.log"
+			die "meson setup failed"
+		}
+		rm -f "$dir.setup.log"
+	fi
+	ninja -C "$dir" >"$dir/build.log" 2>&1 || {
+		grep -E -A6 'error|FAILED' "$dir/build.log" | head -n 60
+		die "the build failed: $dir/build.log"
+	}
+}

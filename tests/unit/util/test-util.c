@@ -1,0 +1,177 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "util/json.h"
+#include "util/opt.h"
+#include "util/range.h"
+#include "util/strbuf.h"
+#include "util/table.h"
+#include "util/term.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void range_ok(void **state)
+{
+	assert_true(rck_range_ok(0, 0, 0));
+	assert_true(rck_range_ok(4, 4, 8));
+	assert_false(rck_range_ok(4, 5, 8));
+	assert_false(rck_range_ok(9, 0, 8));
+	assert_false(rck_range_ok(UINT64_MAX, 2, 8));
+	assert_false(rck_range_ok(2, UINT64_MAX, 8));
+	assert_int_equal(rck_align_up(9, 8), 16);
+	assert_true(rck_align_up(UINT64_MAX - 1, 8) == UINT64_MAX);
+}
+
+static void little_endian(void **state)
+{
+	const uint8_t b[] = {0xff, 1, 2, 3, 4, 5, 6, 7, 0x88};
+
+	assert_int_equal(rck_le16(b + 1), 0x0201);
+	assert_int_equal(rck_le32(b + 1), 0x04030201);
+	assert_true(rck_le64(b + 1) == 0x8807060504030201ull);
+}
+
+static void masked(void **state)
+{
+	_cleanup_strbuf_ struct rck_strbuf sb = RCK_STRBUF_INIT;
+	static const char text[] = "a\033[1m\xc3\xa4\xff\xe2\x80\xae\x7f";
+
+	rck_strbuf_add_masked(&sb, text, sizeof(text) - 1);
+	assert_string_equal(sb.buf, "a\\x1b[1m\xc3\xa4\\xff\\xe2\\x80\\xae\\x7f");
+}
+
+static void strbuf_grows(void **state)
+{
+	_cleanup_strbuf_ struct rck_strbuf sb = RCK_STRBUF_INIT;
+	char *s;
+
+	assert_string_equal(sb.buf, "");
+	for (unsigned i = 0; i < 1000; i++)
+		rck_strbuf_addf(&sb, "%u,", i);
+	assert_int_equal(sb.len, 10 * 2 + 90 * 3 + 900 * 4);
+	rck_strbuf_reset(&sb);
+	rck_strbuf_addu(&sb, UINT64_MAX);
+	assert_string_equal(sb.buf, "18446744073709551615");
+	s = rck_strbuf_detach(&sb);
+	assert_string_equal(s, "18446744073709551615");
+	assert_int_equal(sb.len, 0);
+	free(s);
+}
+
+static void json_text(void **state)
+{
+	_cleanup_strbuf_ struct rck_strbuf sb = RCK_STRBUF_INIT;
+	struct rck_json j;
+
+	rck_json_init(&j, &sb, 0);
+	rck_json_object(&j);
+	rck_json_kstr(&j, "a\"\n", "\x01\xc3\xa4\xc3(\xc2\x85");
+	rck_json_key(&j, "b");
+	rck_json_array(&j);
+	rck_json_u64(&j, UINT64_MAX);
+	rck_json_i64(&j, INT64_MIN);
+	rck_json_double(&j, NAN);
+	rck_json_bool(&j, true);
+	rck_json_array_end(&j);
+	rck_json_kstr(&j, "c", NULL);
+	rck_json_key(&j, "d");
+	rck_json_object(&j);
+	rck_json_object_end(&j);
+	rck_json_object_end(&j);
+	assert_string_equal(sb.buf,
+		"{\"a\\\"\\n\":\"\\u0001\xc3\xa4\\ufffd(\\u0085\","
+		"\"b\":[18446744073709551615,-9223372036854775808,null,true],"
+		"\"c\":null,\"d\":{}}");
+}
+
+static void json_indented(void **state)
+{
+	_cleanup_strbuf_ struct rck_strbuf sb = RCK_STRBUF_INIT;
+	struct rck_json j;
+
+	rck_json_init(&j, &sb, 2);
+	rck_json_object(&j);
+	rck_json_ku64(&j, "a", 1);
+	rck_json_key(&j, "b");
+	rck_json_array(&j);
+	rck_json_str(&j, "x");
+	rck_json_array_end(&j);
+	rck_json_object_end(&j);
+	assert_string_equal(sb.buf, "{\n  \"a\": 1,\n  \"b\": [\n    \"x\"\n  ]\n}");
+}
+
+static void options(void **state)
+{
+	bool flag = false, color = true;
+	const char *str = NULL;
+	unsigned long long n = 0;
+	int choice = -1, operands;
+	struct rck_opt_list list = {0};
+	const struct rck_opt opts[] = {
+		{RCK_OPT_FLAG, 'f', "flag", &flag, NULL, ""},
+		{RCK_OPT_FLAG, 0, "color", &color, NULL, "", true},
+		{RCK_OPT_STRING, 's', "string", &str, "S", ""},
+		{RCK_OPT_UINT, 'j', "jobs", &n, "N", ""},
+		{RCK_OPT_CHOICE, 0, "format", &choice, "text|json", ""},
+		{RCK_OPT_LIST, 'x', "exclude", &list, "GLOB", ""},
+		{RCK_OPT_END},
+	};
+	char *argv[] = {"cmd", "one", "-fj4", "--no-color", "-x", "a", "--exclude=b",
+		"-s", "v", "--format=json", "--", "-two", NULL};
+	char *bad[] = {"cmd", "--jobs=4x", NULL};
+	char *unknown[] = {"cmd", "-fz", NULL};
+
+	assert_int_equal(rck_opt_parse(opts, 12, argv, false, &operands), 0);
+	assert_true(flag);
+	assert_false(color);
+	assert_string_equal(str, "v");
+	assert_int_equal(n, 4);
+	assert_int_equal(choice, 1);
+	assert_int_equal(list.n, 2);
+	assert_string_equal(list.items[1], "b");
+	assert_int_equal(operands, 2);
+	assert_string_equal(argv[1], "one");
+	assert_string_equal(argv[2], "-two");
+	assert_true(rck_opt_parse(opts, 2, bad, false, &operands) < 0);
+	assert_true(rck_opt_parse(opts, 2, unknown, false, &operands) < 0);
+	free(list.items);
+}
+
+static void table_fits(void **state)
+{
+	static const struct rck_column columns[] = {
+		{"name", .shrink = true, .least = 5}, {"n", .right = true}};
+	_cleanup_strbuf_ struct rck_strbuf sb = RCK_STRBUF_INIT;
+	struct rck_table *t = rck_table_new(columns, 2);
+
+	rck_table_cell(t, "abcdefghijklmnop");
+	rck_table_cell(t, "1");
+	rck_table_cell(t, "\xc3\xa4");
+	rck_table_cell(t, "200");
+	rck_table_print(t, &sb, 14, 0);
+	assert_string_equal(sb.buf, "name         n\nabcd\xe2\x80\xa6mnop    1\n"
+				    "\xc3\xa4          200\n");
+	rck_table_free(t);
+	assert_int_equal(rck_term_columns("\033[1mx\xc3\xa4\033[0m", 11), 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(range_ok),
+		cmocka_unit_test(little_endian),
+		cmocka_unit_test(masked),
+		cmocka_unit_test(strbuf_grows),
+		cmocka_unit_test(json_text),
+		cmocka_unit_test(json_indented),
+		cmocka_unit_test(options),
+		cmocka_unit_test(table_fits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
