@@ -1,40 +1,40 @@
 /*
- * librocmcheck: from any file that holds ROCm device code to the facts of every kernel in
- *it.
+ * librocmcheck: from any file that holds ROCm device code to the facts of its kernels.
  *
  * A file is a tree of containers (host ELF or PE, archive, clang offload bundle,
- *compressed bundle, LLVM OffloadBinary, kpack, ...) whose leaves are code objects.
- *rck_file_next() walks it depth first, in file order; each leaf is an item.
- *rck_code_object_open() reads one leaf.
+ * compressed bundle, LLVM OffloadBinary, kpack, ...) whose leaves are code objects.
+ * rck_file_next() walks it depth first, in file order; each leaf is an item.
+ * rck_code_object_open() reads one leaf. A whole program:
  *
  *	#include <rocmcheck.h>
  *	#include <stdio.h>
  *
+ *	static void print(const struct rck_kernel *k)
+ *	{
+ *		struct rck_value v;
+ *
+ *		rck_kernel_fact(k, RCK_FACT_DECLARES_HOSTCALL, &v);
+ *		if (v.known && v.number)
+ *			printf("%s\n", rck_kernel_demangled(k));
+ *	}
+ *
  *	int main(int argc, char **argv)
  *	{
+ *		struct rck_code_object *co;
  *		struct rck_file *file;
  *		struct rck_item item;
  *		struct rck_diag diag;
  *		int err;
  *
- *		if (argc != 2 || rck_file_open(argv[1], NULL, &file, &diag)) {
- *			fprintf(stderr, "%s\n", argc == 2 ? diag.msg : "one FILE");
+ *		if (argc != 2 || rck_file_open(argv[1], NULL, &file, &diag))
  *			return 2;
- *		}
  *		while ((err = rck_file_next(file, &item, &diag)) == 1) {
- *			struct rck_code_object *co;
- *
- *			if (item.kind != RCK_ITEM_CODE_OBJECT ||
- *				rck_code_object_open(file, &item, &co, &diag))
+ *			if (item.kind != RCK_ITEM_CODE_OBJECT)
  *				continue;
- *			for (size_t i = 0; i < rck_code_object_kernel_count(co); i++) {
- *				const struct rck_kernel *k = rck_code_object_kernel(co,
- *i); struct rck_value v;
- *
- *				rck_kernel_fact(k, RCK_FACT_DECLARES_HOSTCALL, &v);
- *				if (v.known && v.number)
- *					printf("%s\n", rck_kernel_name(k));
- *			}
+ *			if (rck_code_object_open(file, &item, &co, &diag))
+ *				continue;
+ *			for (size_t i = 0; i < rck_code_object_kernel_count(co); i++)
+ *				print(rck_code_object_kernel(co, i));
  *			rck_code_object_close(co);
  *		}
  *		rck_file_close(file);
@@ -42,11 +42,11 @@
  *	}
  *
  * Rules. Functions return 0 (or 1 for "one more") or -errno, and then fill *diag when it
- *is not NULL. Strings and structures that are returned are borrowed: from a file or an
- *item until the next rck_file_next() or rck_file_close(), from a code object until
- *rck_code_object_close(). The library never prints, never exits and keeps no global
- *state; objects may be used from any thread, one thread at a time, and code objects of
- *one file from several threads at once.
+ * is not NULL. Strings and structures that are returned are borrowed: from a file or an
+ * item until the next rck_file_next() or rck_file_close(), from a code object until
+ * rck_code_object_close(). The library never prints, never exits and keeps no global
+ * state; objects may be used from any thread, one thread at a time, and code objects of
+ * one file from several threads at once.
  */
 #pragma once
 
@@ -62,75 +62,68 @@ extern "C" {
 
 #define RCK_OFFSET_NONE UINT64_MAX
 
-/* Why something failed. msg is one clause, no capital, no full stop, without the file's
- * name. */
+/* Why something failed. msg is one clause: no capital, no full stop, no file name. */
 struct rck_diag {
-	int code; /* -errno: -ENOEXEC not what it claims, -EINVAL malformed, -E2BIG over a
-		     limit, -EIO changed or unreadable, -ENOTSUP not built in, ... */
-	uint64_t offset; /* bytes from the start of the file (or of the inflated container
-			    that msg names), or RCK_OFFSET_NONE */
+	/* -errno: -ENOEXEC not what it claims, -EINVAL malformed, -E2BIG over a limit,
+	   -EIO changed or unreadable, -ENOTSUP not built in, -ENODATA not there, ... */
+	int code;
+	/* Bytes from the start of the file (or of the inflated container that msg
+	   names), or RCK_OFFSET_NONE. */
+	uint64_t offset;
 	char msg[232];
 };
 
-/* ---- files
- * ---------------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 struct rck_options {
-	size_t size;            /* sizeof(struct rck_options) */
-	bool verify;            /* check the hash of compressed bundles */
-	bool keep_compressed;   /* do not inflate: give RCK_ITEM_COMPRESSED items instead,
-				   to be   opened with rck_file_open_item(), on another thread
-				   perhaps */
+	size_t size; /* sizeof(struct rck_options) */
+	bool verify; /* check the hash of compressed bundles */
+	/* Do not inflate: give RCK_ITEM_COMPRESSED items instead, to be opened with
+	   rck_file_open_item(), on another thread perhaps. */
+	bool keep_compressed;
 	unsigned max_depth;     /* containers inside containers; 0: 32 */
 	uint64_t max_inflated;  /* bytes one compressed container may become; 0: 4 GiB */
-	uint64_t max_total;     /* bytes all of a file's may become together; 0: 64 GiB */
+	uint64_t max_total;     /* bytes all of a file's may become; 0: 64 GiB */
 	const char *kpack_path; /* ':'-separated folders searched first; may be NULL */
 };
 
 enum rck_item_kind {
 	RCK_ITEM_CODE_OBJECT, /* an AMDGPU ELF: data, size */
 	RCK_ITEM_COMPRESSED,  /* a compressed bundle, with keep_compressed only */
-	RCK_ITEM_INCOMPLETE,  /* device code without readable metadata: bitcode, SPIR-V, a
-				 kpack that  is not there; diag.msg says which. Never to be
-				 counted as clean */
-	RCK_ITEM_ERROR, /* something here could not be read: diag. The walk goes on behind
-			   it */
-	RCK_ITEM_NOTE,  /* readable, but odd (fewer wrappers than bundles, bytes skipped):
-			   diag */
+	/* Device code without readable metadata: bitcode, SPIR-V, a kpack that is not
+	   there; diag.msg says which. Never to be counted as clean. */
+	RCK_ITEM_INCOMPLETE,
+	RCK_ITEM_ERROR, /* could not be read: diag. The walk goes on behind it */
+	RCK_ITEM_NOTE,  /* readable, but odd (bytes skipped, ...): diag */
 };
 
 struct rck_item {
 	enum rck_item_kind kind;
-	const char *where;     /* where in the file:
-				  ".hip_fatbin[2]/hipv4-amdgcn-amd-amdhsa--gfx90a";
-				  "" for the file itself; unmasked text from the file */
-	const char *container; /* innermost container's kind: "bundle", "archive", "elf",
-				  ... */
-	const char *entry_id;  /* what the container calls it (bundle entry id, arch), or
-				  NULL */
-	const char *target;  /* the target id that the container claims ("gfx90a:xnack-"),
-				or NULL */
-	const uint8_t *data; /* the bytes; NULL for items without bytes */
+	/* Where in the file: ".hip_fatbin[2]/hipv4-amdgcn-amd-amdhsa--gfx90a"; "" for
+	   the file itself; unmasked text from the file. */
+	const char *where;
+	const char *container; /* innermost kind: "bundle", "archive", "elf", ... */
+	const char *entry_id; /* what the container calls it (bundle id, arch), or NULL */
+	const char *target;   /* the target id the container claims, or NULL */
+	const uint8_t *data;  /* the bytes; NULL for items without bytes */
 	uint64_t size;
-	uint64_t offset;      /* of data in the file; RCK_OFFSET_NONE inside an inflated
-				 container */
-	uint64_t index;       /* running number of the leaf in this walk */
-	struct rck_diag diag; /* INCOMPLETE, ERROR, NOTE */
+	uint64_t offset;         /* of data in the file; RCK_OFFSET_NONE when inflated */
+	uint64_t index;          /* running number of the leaf in this walk */
+	struct rck_diag diag;    /* INCOMPLETE, ERROR, NOTE */
 	struct rck_bytes *bytes; /* private: what keeps data alive */
 };
 
 struct rck_file;
 
-/* Opens a path ("-" is not special). Not a regular file: -EINVAL; a directory: -EISDIR.
- */
+/* Opens a path ("-" is not special). Not a regular file: -EINVAL; a folder: -EISDIR. */
 RCK_API int rck_file_open(const char *path, const struct rck_options *options,
 	struct rck_file **out, struct rck_diag *diag);
-/* The same over memory, which is borrowed until close; name stands in kpack and thin
- * archive paths. */
+/* The same over memory, borrowed until close; name is what kpack and thin archive paths
+   are relative to. */
 RCK_API int rck_file_open_mem(const void *data, size_t size, const char *name,
 	const struct rck_options *options, struct rck_file **out, struct rck_diag *diag);
-/* Opens what an item holds (RCK_ITEM_COMPRESSED, inflated now) as a file of its own whose
-   items' where, index and offset go on from the item's. The item's file must outlive it.
+/* Opens what an item holds (RCK_ITEM_COMPRESSED, inflated now) as a file of its own,
+   whose items' where, index and offset go on from the item's. Its file must outlive it.
  */
 RCK_API int rck_file_open_item(struct rck_file *file, const struct rck_item *item,
 	struct rck_file **out, struct rck_diag *diag);
@@ -142,18 +135,21 @@ RCK_API uint64_t rck_file_size(const struct rck_file *file);
 RCK_API int rck_file_next(
 	struct rck_file *file, struct rck_item *item, struct rck_diag *diag);
 /* Keeps an item's bytes and strings beyond the next rck_file_next(): a copy that shares
- * the bytes. */
-RCK_API struct rck_item *rck_item_keep(const struct rck_item *item); /* NULL: no memory */
+   the bytes; NULL: no memory. */
+RCK_API struct rck_item *rck_item_keep(const struct rck_item *item);
 RCK_API void rck_item_drop(struct rck_item *item);
 
-/* ---- code objects
- * ---------------------------------------------------------------------------- */
+/* ---- code objects ---- */
 
 struct rck_code_object;
 struct rck_kernel;
 
-/* Reads headers, notes, symbols and descriptors of an item of kind RCK_ITEM_CODE_OBJECT,
- * in place. */
+/*
+ * Reads headers, notes, symbols and descriptors of an item of kind RCK_ITEM_CODE_OBJECT,
+ * in place. -ENOEXEC: not an AMDGPU ELF; -EINVAL: malformed; -ENODATA: kernels without
+ * metadata; -ENOTSUP: code object V2 and no libyaml: whatever fails here is incomplete,
+ * never clean. What is only odd becomes a note.
+ */
 RCK_API int rck_code_object_open(struct rck_file *file, const struct rck_item *item,
 	struct rck_code_object **out, struct rck_diag *diag);
 /* The same for bytes in memory, borrowed until close. */
@@ -161,8 +157,8 @@ RCK_API int rck_code_object_open_mem(const void *data, size_t size,
 	struct rck_code_object **out, struct rck_diag *diag);
 RCK_API void rck_code_object_close(struct rck_code_object *co); /* NULL is fine */
 
-/* Code object version 2 to 6 (EI_ABIVERSION + 2 under ELFOSABI_AMDGPU_HSA), 0 when
- * unknown. */
+/* Code object version 2 to 6 (EI_ABIVERSION + 2 under ELFOSABI_AMDGPU_HSA), 0 when not
+   known. */
 RCK_API unsigned rck_code_object_version(const struct rck_code_object *co);
 /* Target id from e_flags: "gfx90a:sramecc+:xnack-", "gfx9-4-generic", "gfx?(0x99)". */
 RCK_API const char *rck_code_object_target(const struct rck_code_object *co);
@@ -175,8 +171,7 @@ RCK_API size_t rck_code_object_note_count(const struct rck_code_object *co);
 RCK_API const struct rck_diag *rck_code_object_note(
 	const struct rck_code_object *co, size_t i);
 
-/* ---- kernels: facts
- * ---------------------------------------------------------------------------- */
+/* ---- kernels: facts ---- */
 
 /* Where a value comes from. */
 enum rck_source {
@@ -201,10 +196,11 @@ struct rck_value {
 enum rck_fact {
 	RCK_FACT_DECLARES_HOSTCALL, /* an argument of value_kind hidden_hostcall_buffer */
 	RCK_FACT_DECLARES_HEAP,     /* hidden_heap_v1 */
-	RCK_FACT_DYNAMIC_STACK, /* .uses_dynamic_stack or descriptor bit 11 (V2: bit 20)
-				 */
-	RCK_FACT_CAUSE,         /* string: see enum rck_cause */
-	RCK_FACT_CONFIDENCE,    /* string: low, medium, high */
+	/* .uses_dynamic_stack or descriptor bit 11 (V2: bit 20). Not known: V3 or V4 with
+	   neither, and scratch that only an assumed stack explains ("possible"). */
+	RCK_FACT_DYNAMIC_STACK,
+	RCK_FACT_CAUSE,      /* string: see enum rck_cause */
+	RCK_FACT_CONFIDENCE, /* string: low, medium, high */
 	RCK_FACT_SGPR_COUNT,
 	RCK_FACT_VGPR_COUNT,
 	RCK_FACT_AGPR_COUNT,
@@ -231,26 +227,25 @@ struct rck_fact_info {
 	const char *unit;  /* "B", "lanes", ... or "" */
 	const char *help;
 };
-RCK_API const struct rck_fact_info *rck_fact_info(
-	enum rck_fact fact); /* NULL: no such fact */
+/* NULL: no such fact. */
+RCK_API const struct rck_fact_info *rck_fact_info(enum rck_fact fact);
 
-RCK_API const char *rck_kernel_name(
-	const struct rck_kernel *k); /* mangled, as in metadata */
-RCK_API const char *rck_kernel_symbol(
-	const struct rck_kernel *k); /* "<name>.kd"; V2: the name */
-/* Demangled by the Itanium rules, the name itself when it is not mangled. Borrowed. */
+/* Mangled, as in the metadata. */
+RCK_API const char *rck_kernel_name(const struct rck_kernel *k);
+/* "<name>.kd"; V2: the name. */
+RCK_API const char *rck_kernel_symbol(const struct rck_kernel *k);
+/* Demangled by the Itanium rules, the name itself when it is not mangled. Done on the
+   first call, so one thread at a time for the kernels of one code object. */
 RCK_API const char *rck_kernel_demangled(const struct rck_kernel *k);
 RCK_API int rck_kernel_fact(
 	const struct rck_kernel *k, enum rck_fact fact, struct rck_value *out);
 
-/* ---- arguments
- * ---------------------------------------------------------------------------------- */
+/* ---- arguments ---- */
 
 struct rck_arg {
 	const char *name;          /* or NULL */
 	const char *type_name;     /* or NULL */
-	const char *value_kind;    /* as written: "hidden_hostcall_buffer"; V2's are given
-				      V3's spelling */
+	const char *value_kind;    /* "hidden_hostcall_buffer"; V2's in V3's spelling */
 	const char *address_space; /* or NULL */
 	const char *access;        /* .actual_access, else .access, or NULL */
 	uint64_t offset, size;     /* bytes in the kernarg segment */

@@ -41,8 +41,7 @@ enum rck_hidden {
 };
 const char *rck_hidden_name(enum rck_hidden h); /* "hidden_hostcall_buffer" */
 
-/* Why the three flags are there; facts/… in CONTRIBUTING ("Causes") says how each is
- * recognised. */
+/* Why the three flags are there; cause.c says how each is recognised. */
 enum rck_cause {
 	RCK_CAUSE_NONE,          /* nothing is declared */
 	RCK_CAUSE_READS_SLOT,    /* hostcall alone: code reads the slot (printf, assert,
@@ -146,12 +145,12 @@ static inline bool rck_kernel_flagged(const struct rck_kernel *k)
 	return k->declares_hostcall || k->declares_heap || k->dynamic_stack == RCK_YES;
 }
 
-/* ELF function symbols and sections that callgraph and disassembly need. */
+/* An ELF function symbol, for call graph and disassembly. */
 struct rck_function {
 	const char *name;
-	uint64_t address; /* virtual */
-	uint64_t offset;  /* in the code object */
-	uint64_t size;
+	uint64_t address; /* virtual; in a relocatable (ET_REL) the same as offset */
+	uint64_t offset;  /* in the code object, bytes */
+	uint64_t size;    /* bytes */
 };
 
 struct rck_code_object {
@@ -177,10 +176,10 @@ struct rck_code_object {
 };
 
 /* The function symbols, sorted by address; found on the first call (not thread-safe),
-   NULL when there is no symbol table. */
+   NULL when there are none. From .symtab, or from .dynsym in a stripped object. */
 const struct rck_function *rck_code_object_functions(
 	struct rck_code_object *co, size_t *n);
-/* The bytes at [address, address + size) in the image that the program headers describe
-   (or the section headers of ET_REL), or NULL. */
+/* The size bytes at a virtual address, which the program headers map to the file (in a
+   relocatable: at that offset in the file); NULL when they are not all there. */
 const uint8_t *rck_code_object_at(
 	const struct rck_code_object *co, uint64_t address, uint64_t size);
