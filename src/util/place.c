@@ -30,9 +30,12 @@ static char *if_there(char *path)
 char *rck_place_find(const char *in_build, const char *installed)
 {
 	_cleanup_free_ char *own = own_folder();
+	const char *build = getenv("RCK_BUILD_DIR");
 	char *path = NULL;
 
-	if (own)
+	if (build)
+		path = if_there(rck_xasprintf("%s/src/%s", build, in_build));
+	if (!path && own)
 		path = if_there(rck_xasprintf("%s/%s", own, in_build));
 	if (!path && own)
 		path = if_there(rck_xasprintf(

@@ -44,7 +44,8 @@ static const struct part {
 static const char *const below[][9] = {
 	[IN_LIB] = {"lib", "lib64", "lib/llvm/lib", "llvm/lib", "usr/lib/" MULTIARCH,
 		"usr/lib64", "usr/lib", "lib/" MULTIARCH, "usr/lib/llvm-*/lib"},
-	[IN_BIN] = {"bin", "usr/bin", "lib/llvm/bin", "llvm/bin", "usr/lib/llvm-*/bin"},
+	[IN_BIN] = {"wrap", "bin", "usr/bin", "lib/llvm/bin", "llvm/bin",
+		"usr/lib/llvm-*/bin"},
 	[IN_DATA] = {"amdgcn/bitcode", "usr/lib/" MULTIARCH "/amdgcn/bitcode",
 		"lib/" MULTIARCH "/amdgcn/bitcode", "usr/amdgcn/bitcode",
 		"lib/llvm/lib/clang/*/lib/amdgcn/bitcode",
@@ -366,8 +367,7 @@ static char *version_of_compiler(const struct rck_rocm *r, enum rck_rocm_part pa
 	static const char *const marks[] = {"HIP version: ", "clang version "};
 	struct rck_spawn s = {.out = &text, .err = &text, .timeout = 20};
 
-	rck_rocm_command(r, NULL, &argv, &env);
-	rck_strv_add(&argv, r->path[part]);
+	rck_rocm_tool_command(r, r->path[part], &argv, &env);
 	rck_strv_add(&argv, "--version");
 	s.argv = rck_strv_list(&argv);
 	s.env = rck_strv_list(&env);
@@ -430,4 +430,20 @@ void rck_rocm_command(const struct rck_rocm *r, const char *front, struct rck_st
 	if (inherited && *inherited)
 		rck_strbuf_addf(&path, ":%s", inherited);
 	rck_strv_addf(env, "LD_LIBRARY_PATH=%s", path.buf);
+}
+
+static bool is_script(const char *path)
+{
+	_cleanup_fclose_ FILE *f = fopen(path, "re");
+	char mark[2] = {0, 0};
+
+	return f && fread(mark, 1, 2, f) == 2 && mark[0] == '#' && mark[1] == '!';
+}
+
+void rck_rocm_tool_command(const struct rck_rocm *r, const char *path,
+	struct rck_strv *argv, struct rck_strv *env)
+{
+	if (r->loader && !strncmp(path, r->dir, strlen(r->dir)) && !is_script(path))
+		rck_rocm_command(r, NULL, argv, env);
+	rck_strv_add(argv, path);
 }

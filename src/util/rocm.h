@@ -68,3 +68,10 @@ const char *rck_rocm_libc_version(const struct rck_rocm *r);
  */
 void rck_rocm_command(const struct rck_rocm *r, const char *front, struct rck_strv *argv,
 	struct rck_strv *env);
+/*
+ * Begins a command line with a compiler, path, which may be one of this ROCm's: a script
+ * (hipcc; the wrappers that scripts/fetch-rocm puts into wrap/ of a foreign tree) starts
+ * as it is, a program inside a foreign tree by that tree's loader.
+ */
+void rck_rocm_tool_command(const struct rck_rocm *r, const char *path,
+	struct rck_strv *argv, struct rck_strv *env);

@@ -119,6 +119,7 @@ static void test_debian_layout(void **state)
 	_cleanup_strv_ struct rck_strv argv = {NULL, 0};
 	_cleanup_strv_ struct rck_strv env = {NULL, 0};
 	struct rck_rocm *r;
+	char *program;
 
 	put("sid/usr/lib/x86_64-linux-gnu/libamd_comgr.so.3", "x");
 	put("sid/usr/lib/x86_64-linux-gnu/libc.so.6", "x");
@@ -136,6 +137,22 @@ static void test_debian_layout(void **state)
 	assert_int_equal(argv.n, 4);
 	assert_non_null(strstr(argv.items[0], "/lib64/ld-linux"));
 	assert_ptr_equal(strstr(argv.items[3], "/soft:"), argv.items[3]);
+
+	/* a program of the tree needs the loader, a script is run by a shell that does
+	 * not */
+	rck_strv_release(&argv);
+	put("sid/usr/bin/hipcc", "ELF");
+	rck_rocm_tool_command(r, rck_rocm_path(r, RCK_ROCM_CLANG), &argv, &env);
+	assert_int_equal(argv.n, 1);
+	rck_strv_release(&argv);
+	program = rck_xasprintf("%s/sid/usr/bin/hipcc", top);
+	rck_rocm_tool_command(r, program, &argv, &env);
+	assert_int_equal(argv.n, 5);
+	assert_string_equal(argv.items[4], program);
+	rck_strv_release(&argv);
+	rck_rocm_tool_command(r, "/usr/bin/true", &argv, &env);
+	assert_int_equal(argv.n, 1);
+	free(program);
 	rck_rocm_close(r);
 }
 
