@@ -52,7 +52,7 @@ void rck_floor_decide(
 		RCK_QUOTING_POSIX);
 	rck_hipline_read(&h, &words, "");
 	*out = (struct rck_floor_out){0};
-	if (h.from == RCK_FROM_DEFAULT) {
+	if (!h.stated) {
 		out->floor = true;
 		out->why = "no -O for the device on the compile line, and clang++ alone "
 			   "means -O0";

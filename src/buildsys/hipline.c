@@ -241,6 +241,20 @@ static void read_macro(struct rck_hipline *h, const char *macro, bool defined)
 		h->hipblas_v2 = defined;
 }
 
+/* Whether the line compiles for a target without a level of its own. */
+static bool has_other_arch(const struct rck_hipline *h, const struct levels *l)
+{
+	for (size_t a = 0; a < h->archs.n; a++) {
+		size_t i = 0;
+
+		while (i < l->n_arch && strcmp(l->arch[i], h->archs.items[a]))
+			i++;
+		if (i == l->n_arch)
+			return true;
+	}
+	return h->archs.n == 0;
+}
+
 /* The lowest level any target of the line gets. */
 static void settle(struct rck_hipline *h, const struct levels *l)
 {
@@ -258,6 +272,7 @@ static void settle(struct rck_hipline *h, const struct levels *l)
 		h->level = RCK_OLEVEL_0;
 		h->from = RCK_FROM_DEFAULT;
 	}
+	h->stated = l->device || l->clang;
 	if (l->clang) {
 		h->level = l->clang;
 		h->word = l->clang_word;
@@ -266,7 +281,7 @@ static void settle(struct rck_hipline *h, const struct levels *l)
 		return;
 	}
 	for (size_t i = 0; i < l->n_arch; i++)
-		if (h->level && (l->arch_level[i] < h->level || h->archs.n == 1)) {
+		if (l->arch_level[i] < h->level || !has_other_arch(h, l)) {
 			h->level = l->arch_level[i];
 			h->word = l->arch_word[i];
 			h->from = RCK_FROM_XARCH;

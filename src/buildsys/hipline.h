@@ -29,6 +29,7 @@ struct rck_hipline {
 			     launchers */
 	enum rck_olevel level;
 	enum rck_olevel_from from;
+	bool stated;      /* the line states a level for every target */
 	const char *word; /* the word that set it, borrowed from the words; or NULL */
 	const char
 		*arch; /* the target that has this level when targets differ, else NULL */

@@ -1,5 +1,6 @@
 #include "cmd/commands.h"
 
 const struct rck_cmd *const rck_commands[] = {
+	&rck_cmd_doctor,
 	NULL,
 };

@@ -3,5 +3,7 @@
 
 #include "cmd/cmd.h"
 
+extern const struct rck_cmd rck_cmd_doctor;
+
 /* --version: version, what was compiled in, what was found at run time. */
 int rck_print_version(void);

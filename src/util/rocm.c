@@ -38,6 +38,13 @@ static const struct part {
 	[RCK_ROCM_CLANG] = {"clang++", IN_BIN, {"amdclang++", "clang++"}},
 	[RCK_ROCM_DEVICE_LIBS] = {"device libraries", IN_DATA, {"ocml.bc"}},
 	[RCK_ROCM_HEADERS] = {"HIP headers", IN_INCLUDE, {"hip/hip_runtime.h"}},
+	[RCK_ROCM_HIPBLAS] = {"hipBLAS", IN_LIB,
+		{"libhipblas.so.3", "libhipblas.so.2", "libhipblas.so.1",
+			"libhipblas.so.0"}},
+	[RCK_ROCM_HIPBLASLT] = {"hipBLASLt", IN_LIB,
+		{"libhipblaslt.so.1", "libhipblaslt.so.0"}},
+	[RCK_ROCM_HIPBLAS_HEADERS] = {"hipBLAS headers", IN_INCLUDE,
+		{"hipblas/hipblas.h"}},
 };
 
 /* Folders below a root, as patterns: /opt/rocm's layout, then a Debian tree's. */
@@ -313,11 +320,20 @@ static char *version_of_library(const char *path)
 	return at ? rck_xstrdup(at + 4) : NULL;
 }
 
-/* "#define HIP_VERSION_MAJOR 6" and so on, of hip/hip_version.h. */
-static char *version_of_headers(const char *dir)
+/* Where headers state their version: major, minor, patch. */
+static const struct header {
+	const char *file;
+	const char *macros[3];
+} headers[RCK_ROCM_PARTS] = {
+	[RCK_ROCM_HEADERS] = {"hip/hip_version.h",
+		{"HIP_VERSION_MAJOR", "HIP_VERSION_MINOR", "HIP_VERSION_PATCH"}},
+	[RCK_ROCM_HIPBLAS_HEADERS] = {"hipblas/hipblas-version.h",
+		{"hipblasVersionMajor", "hipblasVersionMinor", "hipblasVersionPatch"}},
+};
+
+static char *version_of_headers(const char *dir, const struct header *h)
 {
-	static const char *const fields[] = {"MAJOR", "MINOR", "PATCH"};
-	_cleanup_free_ char *path = rck_xasprintf("%s/hip/hip_version.h", dir);
+	_cleanup_free_ char *path = rck_xasprintf("%s/%s", dir, h->file);
 	_cleanup_fclose_ FILE *f = fopen(path, "re");
 	unsigned v[3] = {0, 0, 0};
 	unsigned found = 0;
@@ -325,11 +341,11 @@ static char *version_of_headers(const char *dir)
 
 	while (f && fgets(line, sizeof(line), f))
 		for (size_t i = 0; i < 3; i++) {
-			char name[16];
+			char name[32];
 			unsigned n;
 
-			if (sscanf(line, "#define HIP_VERSION_%15s %u", name, &n) == 2 &&
-				!strcmp(name, fields[i])) {
+			if (sscanf(line, "#define %31s %u", name, &n) == 2 &&
+				!strcmp(name, h->macros[i])) {
 				v[i] = n;
 				found |= 1u << i;
 			}
@@ -402,7 +418,7 @@ const char *rck_rocm_version(struct rck_rocm *r, enum rck_rocm_part part)
 		r->version[part] = version_of_device_libs(path);
 		break;
 	case IN_INCLUDE:
-		r->version[part] = version_of_headers(path);
+		r->version[part] = version_of_headers(path, &headers[part]);
 		break;
 	}
 	return r->version[part];

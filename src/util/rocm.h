@@ -15,13 +15,16 @@
 #include "util/strv.h"
 
 enum rck_rocm_part {
-	RCK_ROCM_COMGR,       /* libamd_comgr.so.3, .so.2 */
-	RCK_ROCM_HIP,         /* libamdhip64.so.7, .so.6, .so.5 */
-	RCK_ROCM_HSA,         /* libhsa-runtime64.so.1 */
-	RCK_ROCM_HIPCC,       /* the compiler driver */
-	RCK_ROCM_CLANG,       /* the clang++ that belongs to this ROCm */
-	RCK_ROCM_DEVICE_LIBS, /* the folder of ocml.bc */
-	RCK_ROCM_HEADERS,     /* the include folder of hip/hip_runtime.h */
+	RCK_ROCM_COMGR,           /* libamd_comgr.so.3, .so.2 */
+	RCK_ROCM_HIP,             /* libamdhip64.so.7, .so.6, .so.5 */
+	RCK_ROCM_HSA,             /* libhsa-runtime64.so.1 */
+	RCK_ROCM_HIPCC,           /* the compiler driver */
+	RCK_ROCM_CLANG,           /* the clang++ that belongs to this ROCm */
+	RCK_ROCM_DEVICE_LIBS,     /* the folder of ocml.bc */
+	RCK_ROCM_HEADERS,         /* the include folder of hip/hip_runtime.h */
+	RCK_ROCM_HIPBLAS,         /* libhipblas.so.3, .so.2, .so.1, .so.0 */
+	RCK_ROCM_HIPBLASLT,       /* libhipblaslt.so.1, .so.0 */
+	RCK_ROCM_HIPBLAS_HEADERS, /* the include folder of hipblas/hipblas.h */
 	RCK_ROCM_PARTS,
 };
 
@@ -43,7 +46,7 @@ const char *rck_rocm_path(const struct rck_rocm *r, enum rck_rocm_part part);
 /*
  * The version of a part, or NULL when it cannot be told: of a library what its file name
  * says behind ".so." (libamdhip64.so.6.4.43484), of a compiler its --version (run once,
- * some 0.1 s), of the headers HIP_VERSION_*, of the device libraries the newest code
+ * some 0.1 s), of the headers what they define, of the device libraries the newest code
  * object ABI that they know ("abi 500"). Borrowed.
  */
 const char *rck_rocm_version(struct rck_rocm *r, enum rck_rocm_part part);
