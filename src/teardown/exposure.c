@@ -76,6 +76,7 @@ void rck_exposure_write(const struct rck_exposure *e, struct rck_json *j)
 	rck_json_kstr(j, "outcome", rck_outcome_key(e->outcome));
 	rck_json_kbool(j, "done", e->done);
 	rck_json_kdouble(j, "started", e->started);
+	rck_json_kdouble(j, "done_after", e->done_after);
 	rck_json_kdouble(j, "seconds", e->seconds);
 	rck_json_kdouble(j, "cpu", e->cpu);
 	rck_json_ki64(j, "status", e->status);
@@ -157,6 +158,7 @@ int rck_exposure_read(const json_t *o, struct rck_exposure *e)
 	e->slot = (unsigned)get_int(o, "slot");
 	e->done = get_bool(o, "done");
 	e->started = get_num(o, "started");
+	e->done_after = get_num(o, "done_after");
 	e->seconds = get_num(o, "seconds");
 	e->cpu = get_num(o, "cpu");
 	e->status = (int)get_int(o, "status");

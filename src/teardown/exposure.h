@@ -47,6 +47,7 @@ struct rck_exposure {
 	enum rck_outcome outcome;
 	bool done;            /* the work was done, as far as could be seen */
 	double started;       /* seconds since the experiment's start */
+	double done_after;    /* seconds after its own start; 0 when it was not */
 	double seconds, cpu;  /* how long it lived; what it used */
 	int status, signal;   /* of the process; -1 and 0 when it was killed by us */
 	unsigned left_behind; /* processes that outlived it, ended by us */

@@ -35,6 +35,7 @@ struct watch {
 	struct rck_strbuf tail;
 	struct rck_pids endings;
 	bool loaded, matched, cut;
+	double done_at; /* 0: not yet */
 	regex_t regex;
 	bool has_regex;
 	pid_t listener_pid;
@@ -366,6 +367,14 @@ static void end_by_itself(struct rck_exposure *e)
 
 /* ---- the loop ---- */
 
+static void begin_grace(struct watch *w)
+{
+	if (w->grace_since > 0)
+		return;
+	w->grace_since = rck_proc_now();
+	w->grace_cpu = rck_proc_cpu_below();
+}
+
 static void on_control(struct watch *w)
 {
 	char c;
@@ -373,9 +382,8 @@ static void on_control(struct watch *w)
 
 	if (n <= 0 || c == RCK_SUPERVISE_CUT) {
 		w->cut = true;
-	} else if (c == RCK_SUPERVISE_GRACE && !w->grace_since) {
-		w->grace_since = rck_proc_now();
-		w->grace_cpu = rck_proc_cpu_below();
+	} else if (c == RCK_SUPERVISE_GRACE) {
+		begin_grace(w);
 	}
 }
 
@@ -387,6 +395,17 @@ static void on_signal(struct watch *w)
 		if (info.ssi_signo == SIGTERM)
 			w->cut = true;
 	reap(w);
+}
+
+static void note_done(struct watch *w)
+{
+	static const char told = RCK_SUPERVISE_DONE;
+
+	if (w->done_at > 0 || !work_is_done(w))
+		return;
+	w->done_at = rck_proc_now();
+	if (write(w->control, &told, 1) < 0)
+		w->cut = true;
 }
 
 /* Until it is over, cut, or its grace has run out. True in the last case. */
@@ -404,7 +423,7 @@ static bool watch_it(struct watch *w)
 
 		/* A child that is ending while the root is gone sends us no SIGCHLD
 		 * before it is ours, hence the timeout. */
-		poll(fds, 4, w->grace_since || w->root_ended ? 20 : 200);
+		poll(fds, 4, w->grace_since > 0 || w->root_ended ? 20 : 200);
 		if (fds[0].revents)
 			on_control(w);
 		if (fds[1].revents)
@@ -415,10 +434,14 @@ static bool watch_it(struct watch *w)
 		reap(w);
 		if (w->root_ended)
 			drain(w, w->events);
+		note_done(w);
 		if (w->cut || is_over(w))
 			return false;
 		now = rck_proc_now();
-		if (w->grace_since && now - w->grace_since >= w->s->grace &&
+		if (w->s->after_done > 0 && w->done_at > 0 &&
+			now - w->done_at > w->s->after_done)
+			begin_grace(w);
+		if (w->grace_since > 0 && now - w->grace_since >= w->s->grace &&
 			!deserves_more(w, now))
 			return true;
 	}
@@ -430,7 +453,9 @@ static void finish(struct watch *w)
 
 	drain(w, w->events);
 	drain(w, w->output);
-	e->done = work_is_done(w);
+	note_done(w);
+	e->done = w->done_at > 0;
+	e->done_after = e->done ? w->done_at - w->begun : 0;
 	e->seconds = rck_proc_now() - w->begun;
 	e->cpu = rck_proc_cpu_below();
 	if (w->tail.len) {

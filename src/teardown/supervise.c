@@ -107,6 +107,11 @@ static void command(struct rck_supervisor *s, char c)
 		return;
 }
 
+bool rck_supervisor_is_done(const struct rck_supervisor *s)
+{
+	return s->text.buf[0] == RCK_SUPERVISE_DONE;
+}
+
 void rck_supervisor_begin_grace(struct rck_supervisor *s)
 {
 	command(s, RCK_SUPERVISE_GRACE);
@@ -119,8 +124,8 @@ void rck_supervisor_cut(struct rck_supervisor *s)
 
 static void read_result(const struct rck_supervisor *s, struct rck_exposure *out)
 {
-	json_error_t error;
-	json_t *object = json_loadb(s->text.buf, s->text.len, 0, &error);
+	size_t skip = rck_supervisor_is_done(s);
+	json_t *object = json_loadb(s->text.buf + skip, s->text.len - skip, 0, NULL);
 
 	if (!object || rck_exposure_read(object, out)) {
 		*out = (struct rck_exposure){

@@ -19,8 +19,10 @@ struct rck_supervise {
 	const char *preload;     /* libraries to preload, ':' between; may be NULL */
 	const char *done_regex;  /* the work is done once a line of output matches; NULL:
 				    once main has returned or exit was called */
-	int starve_cpu; /* the listener goes there, all else stays away; -1: no */
-	double grace;   /* seconds, once the deadline has passed and the load is gone */
+	int starve_cpu;    /* the listener goes there, all else stays away; -1: no */
+	double after_done; /* seconds from the end of the work after which the grace
+			      begins unasked; 0: never */
+	double grace; /* seconds, once the deadline has passed and the load is gone */
 	double cpu_needed; /* CPU seconds that count as having had a chance in the grace
 			    */
 	double watch;      /* seconds that the threads of a hang are watched; 0: 1 */
@@ -38,6 +40,9 @@ int rck_supervisor_start(const struct rck_supervise *s, struct rck_supervisor **
 /* Readable when rck_supervisor_finish() would not wait for long. */
 int rck_supervisor_fd(const struct rck_supervisor *s);
 
+/* Has it told that the work is done? */
+bool rck_supervisor_is_done(const struct rck_supervisor *s);
+
 /* The deadline has passed and the load is gone: after the grace, whatever still runs is a
  * hang; it is examined and killed. */
 void rck_supervisor_begin_grace(struct rck_supervisor *s);
@@ -54,3 +59,4 @@ void rck_supervise_run(
 
 #define RCK_SUPERVISE_GRACE 'g'
 #define RCK_SUPERVISE_CUT   'k'
+#define RCK_SUPERVISE_DONE  'd' /* from the supervisor, before its object */

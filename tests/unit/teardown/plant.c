@@ -75,17 +75,28 @@ static int ignore_term(void)
 	return spin();
 }
 
+/* Three children in sessions of their own, and a child each of theirs: all there before
+ * the parent ends. */
 static int leave(void)
 {
+	int ready[2];
+	char c;
+
+	if (pipe(ready))
+		return 1;
 	for (int i = 0; i < 3; i++)
 		if (!fork()) {
 			setsid();
 			if (!fork())
-				for (;;)
-					pause();
+				i = 3;
+			if (write(ready[1], "", 1) != 1)
+				return 1;
 			for (;;)
 				pause();
 		}
+	for (int i = 0; i < 6; i++)
+		if (read(ready[0], &c, 1) != 1)
+			return 1;
 	return 0;
 }
 

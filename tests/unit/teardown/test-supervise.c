@@ -35,10 +35,11 @@ static struct rck_exposure expose_with(
 	s.preload = preload;
 	if (!s.starve_cpu)
 		s.starve_cpu = -1;
-	if (!s.grace)
-		s.grace = .3;
-	if (!s.watch)
-		s.watch = .2;
+	if (s.grace <= 0)
+		s.grace = .5;
+	/* a busy machine may not let it get to its hang in time otherwise */
+	if (s.cpu_needed <= 0)
+		s.cpu_needed = .5;
 	assert_int_equal(rck_supervisor_start(&s, &sup), 0);
 	for (;;) {
 		struct pollfd fd = {rck_supervisor_fd(sup), POLLIN, 0};
