@@ -35,28 +35,12 @@ static const struct rck_opt opts[] = {
 	{RCK_OPT_END},
 };
 
-static void add_wrapped(
-	struct rck_strbuf *out, const char *text, size_t column, size_t width)
+static void add_wrapped(struct rck_strbuf *out, const char *text, unsigned column)
 {
-	size_t at = column;
+	_cleanup_strbuf_ struct rck_strbuf masked = RCK_STRBUF_INIT;
 
-	while (*text) {
-		size_t n = strcspn(text, " ");
-
-		if (at > column && at + n + 1 > width) {
-			rck_strbuf_addc(out, '\n');
-			rck_strbuf_pad(out, ' ', column);
-			at = column;
-		} else if (at > column) {
-			rck_strbuf_addc(out, ' ');
-			at++;
-		}
-		rck_strbuf_add_masked(out, text, n);
-		at += n;
-		text += n;
-		text += *text == ' ';
-	}
-	rck_strbuf_addc(out, '\n');
+	rck_strbuf_add_masked(&masked, text, strlen(text));
+	rck_term_wrap(out, masked.buf, column, column, rck_term_width());
 }
 
 static void print_text(const struct rck_doctor *d)
@@ -64,7 +48,7 @@ static void print_text(const struct rck_doctor *d)
 	static const char *const colors[] = {"32", "36", "33", "31"};
 	_cleanup_strbuf_ struct rck_strbuf out = RCK_STRBUF_INIT;
 	bool paint = rck_term_color(color, 1);
-	size_t topic = 0, width = rck_term_width();
+	size_t topic = 0;
 	unsigned count[RCK_HEALTH_PROBLEM + 1] = {0};
 
 	for (size_t i = 0; i < d->n; i++)
@@ -72,7 +56,7 @@ static void print_text(const struct rck_doctor *d)
 							  : topic;
 	for (size_t i = 0; i < d->n; i++) {
 		const struct rck_doctor_line *l = &d->lines[i];
-		size_t column = 11 + topic + 2;
+		unsigned column = 11 + (unsigned)topic + 2;
 
 		count[l->health]++;
 		if (paint)
@@ -81,11 +65,11 @@ static void print_text(const struct rck_doctor *d)
 		if (paint)
 			rck_strbuf_adds(&out, "\033[0m");
 		rck_strbuf_addf(&out, "  %-*s  ", (int)topic, l->topic);
-		add_wrapped(&out, l->text, column, width);
+		add_wrapped(&out, l->text, column);
 		if (l->advice) {
 			rck_strbuf_pad(&out, ' ', column);
 			rck_strbuf_adds(&out, "-> ");
-			add_wrapped(&out, l->advice, column + 3, width);
+			add_wrapped(&out, l->advice, column + 3);
 		}
 	}
 	rck_strbuf_addf(&out, "\n%u problem%s, %u to note, %u unknown, %u ok\n",

@@ -1,6 +1,7 @@
 #include "util/opt.h"
 #include "util/msg.h"
 #include "util/strbuf.h"
+#include "util/term.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -185,29 +186,6 @@ int rck_opt_parse(const struct rck_opt *opts, int argc, char **argv, bool stop_a
 	return 0;
 }
 
-/* Wraps text at 80 columns, later lines indented to column. */
-static void print_wrapped(const char *text, size_t column)
-{
-	size_t at = column;
-
-	while (*text) {
-		size_t n = strcspn(text, " ");
-
-		if (at > column && at + n + 1 > 79) {
-			printf("\n%*s", (int)column, "");
-			at = column;
-		} else if (at > column) {
-			putchar(' ');
-			at++;
-		}
-		fwrite(text, 1, n, stdout);
-		at += n;
-		text += n;
-		text += *text == ' ';
-	}
-	putchar('\n');
-}
-
 void rck_opt_print_help(const struct rck_opt *opts)
 {
 	for (const struct rck_opt *o = opts; o->type; o++) {
@@ -223,10 +201,11 @@ void rck_opt_print_help(const struct rck_opt *opts)
 		if (o->arg)
 			rck_strbuf_addf(&left, " %s", o->arg);
 		if (left.len > 26)
-			printf("%s\n%28s", left.buf, "");
+			rck_strbuf_addf(&left, "\n%28s", "");
 		else
-			printf("%-28s", left.buf);
-		print_wrapped(o->help, 28);
+			rck_strbuf_pad(&left, ' ', 28 - left.len);
+		rck_term_wrap(&left, o->help, 28, 28, 79);
+		fputs(left.buf, stdout);
 	}
 }
 

@@ -88,12 +88,16 @@ static size_t bytes_for(const char *s, size_t len, size_t n, bool back)
 	return used;
 }
 
-static void add_cut(struct rck_strbuf *out, const char *s, size_t width)
+void rck_table_cut(struct rck_strbuf *out, const char *s, size_t width)
 {
-	size_t len = strlen(s);
-	size_t front = bytes_for(s, len, (width - 1) - (width - 1) / 2, false);
-	size_t back = bytes_for(s, len, (width - 1) / 2, true);
+	size_t len = strlen(s), front, back;
 
+	if (columns_of(s) <= width || !width) {
+		rck_strbuf_add(out, s, width ? len : 0);
+		return;
+	}
+	front = bytes_for(s, len, (width - 1) - (width - 1) / 2, false);
+	back = bytes_for(s, len, (width - 1) / 2, true);
 	rck_strbuf_add(out, s, front);
 	rck_strbuf_adds(out, "…");
 	rck_strbuf_add(out, s + len - back, back);
@@ -133,7 +137,8 @@ static void add_row(const struct rck_table *t, struct rck_strbuf *out,
 		if (t->columns[c].right)
 			rck_strbuf_pad(out, ' ', pad);
 		if (n > widths[c])
-			add_cut(out, s, widths[c]);
+			(t->columns[c].cut ? t->columns[c].cut : rck_table_cut)(
+				out, s, widths[c]);
 		else
 			rck_strbuf_adds(out, s);
 		if (!t->columns[c].right && c + 1 < t->n_columns)

@@ -14,9 +14,14 @@ struct rck_column {
 	bool right;     /* align to the right: numbers */
 	bool shrink;    /* may be cut to fit */
 	unsigned least; /* a shrinking column's least width */
+	/* how a cell is cut to width columns; NULL: rck_table_cut() */
+	void (*cut)(struct rck_strbuf *out, const char *text, size_t width);
 };
 
 struct rck_table;
+
+/* Adds text cut in the middle ("…") to width columns; as it is when it fits. */
+void rck_table_cut(struct rck_strbuf *out, const char *text, size_t width);
 
 /* columns is borrowed and lives as long as the table. */
 struct rck_table *rck_table_new(const struct rck_column *columns, size_t n);

@@ -55,3 +55,32 @@ size_t rck_term_columns(const char *s, size_t len)
 	}
 	return columns;
 }
+
+void rck_term_wrap(struct rck_strbuf *out, const char *text, unsigned at, unsigned indent,
+	unsigned width)
+{
+	bool fresh = true; /* nothing of text is on this line yet */
+	size_t column = at;
+
+	while (*text) {
+		size_t n = strcspn(text, " ");
+		size_t columns = rck_term_columns(text, n);
+
+		if (!fresh && column + 1 + columns > width) {
+			rck_strbuf_addc(out, '\n');
+			rck_strbuf_pad(out, ' ', indent);
+			column = indent;
+			fresh = true;
+		}
+		if (!fresh) {
+			rck_strbuf_addc(out, ' ');
+			column++;
+		}
+		rck_strbuf_add(out, text, n);
+		column += columns;
+		fresh = false;
+		text += n;
+		text += *text == ' ';
+	}
+	rck_strbuf_addc(out, '\n');
+}

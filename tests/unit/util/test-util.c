@@ -160,6 +160,53 @@ static void table_fits(void **state)
 	assert_int_equal(rck_term_columns("\033[1mx\xc3\xa4\033[0m", 11), 2);
 }
 
+static void cut_by_x(struct rck_strbuf *out, const char *text, size_t width)
+{
+	rck_strbuf_addf(out, "%.*sx", (int)width - 1, text);
+}
+
+static void table_cuts_as_told(void **state)
+{
+	static const struct rck_column columns[] = {{"n", .right = true},
+		{"name", .shrink = true, .least = 5, .cut = cut_by_x}};
+	_cleanup_strbuf_ struct rck_strbuf sb = RCK_STRBUF_INIT;
+	struct rck_table *t = rck_table_new(columns, 2);
+
+	rck_table_cell(t, "1");
+	rck_table_cell(t, "abcdefghijklmnop");
+	rck_table_print(t, &sb, 9, 0);
+	assert_string_equal(sb.buf, "n  name\n1  abcdex\n");
+	rck_table_free(t);
+	rck_strbuf_reset(&sb);
+	rck_table_cut(&sb, "fits", 4);
+	rck_table_cut(&sb, "fits not", 1);
+	rck_table_cut(&sb, "fits not", 0);
+	assert_string_equal(sb.buf, "fits\xe2\x80\xa6");
+}
+
+static void wraps(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned at, indent, width;
+		const char *expect;
+	} cases[] = {
+		{"", 0, 2, 10, "\n"},
+		{"one two three", 0, 2, 9, "one two\n  three\n"},
+		{"one two three", 4, 0, 8, "one\ntwo\nthree\n"},
+		{"much-too-long a", 0, 1, 4, "much-too-long\n a\n"},
+		{"\xc3\xa4\xc3\xa4 \xc3\xb6", 0, 0, 4, "\xc3\xa4\xc3\xa4 \xc3\xb6\n"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		_cleanup_strbuf_ struct rck_strbuf sb = RCK_STRBUF_INIT;
+
+		rck_term_wrap(
+			&sb, cases[i].text, cases[i].at, cases[i].indent, cases[i].width);
+		assert_string_equal(sb.buf, cases[i].expect);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +218,8 @@ int main(void)
 		cmocka_unit_test(json_indented),
 		cmocka_unit_test(options),
 		cmocka_unit_test(table_fits),
+		cmocka_unit_test(table_cuts_as_told),
+		cmocka_unit_test(wraps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
