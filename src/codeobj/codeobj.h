@@ -107,6 +107,7 @@ enum { /* bits of rck_kernel.stated: which optional keys the metadata holds */
 
 struct rck_kernel {
 	struct rck_code_object *object;
+	size_t unit; /* the metadata note it is from: one for each linked relocatable */
 	const char *name, *symbol;
 	const char *demangled; /* NULL until rck_kernel_demangled() */
 	uint32_t stated;       /* RCK_MD bits */
@@ -150,7 +151,7 @@ struct rck_function {
 	const char *name;
 	uint64_t address; /* virtual; in a relocatable (ET_REL) the same as offset */
 	uint64_t offset;  /* in the code object, bytes */
-	uint64_t size;    /* bytes */
+	uint64_t size;    /* bytes; where the symbol says 0, up to what follows it */
 };
 
 struct rck_code_object {

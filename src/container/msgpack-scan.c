@@ -140,3 +140,16 @@ int rck_msgpack_scan(const uint8_t *data, uint64_t size, struct rck_diag *diag)
 
 	return rck_msgpack_scan_end(data, size, &end, diag);
 }
+
+int rck_msgpack_enter(
+	const uint8_t *data, uint64_t size, uint64_t *at, bool map, uint64_t *count)
+{
+	enum form form;
+	uint64_t head;
+
+	if (*at >= size || !read_head(data + *at, size - *at, &form, count, &head) ||
+		form != (map ? MAP : ARRAY))
+		return -EINVAL;
+	*at += head;
+	return 0;
+}

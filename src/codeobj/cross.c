@@ -1,0 +1,4 @@
+#include "codeobj/private.h"
+void rck_cross_check(struct rck_code_object *co)
+{
+}
