@@ -1,0 +1,62 @@
+#include "cmd/select.h"
+#include "codeobj/codeobj.h"
+#include "util/strbuf.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <regex.h>
+#include <stdlib.h>
+
+struct rck_select {
+	const struct rck_select_spec *spec;
+	regex_t kernel; /* when spec->kernel */
+};
+
+int rck_select_new(const struct rck_select_spec *spec, struct rck_select **out,
+	struct rck_diag *diag)
+{
+	struct rck_select *sel = rck_xcalloc(1, sizeof(*sel));
+	char why[120];
+	int err;
+
+	sel->spec = spec;
+	err = spec->kernel ? regcomp(&sel->kernel, spec->kernel, REG_EXTENDED | REG_NOSUB)
+			   : 0;
+	if (err) {
+		regerror(err, &sel->kernel, why, sizeof(why));
+		free(sel);
+		return rck_fail(diag, -EINVAL, RCK_OFFSET_NONE,
+			"option '--kernel': '%s': %s", spec->kernel, why);
+	}
+	*out = sel;
+	return 0;
+}
+
+void rck_select_free(struct rck_select *sel)
+{
+	if (!sel)
+		return;
+	if (sel->spec->kernel)
+		regfree(&sel->kernel);
+	free(sel);
+}
+
+bool rck_select_object(const struct rck_select *sel, const struct rck_code_object *co)
+{
+	const struct rck_opt_list *arch = &sel->spec->arch;
+
+	for (size_t i = 0; i < arch->n; i++)
+		if (!fnmatch(arch->items[i], co->target, 0) ||
+			!fnmatch(arch->items[i], co->processor, 0))
+			return true;
+	return !arch->n;
+}
+
+bool rck_select_kernel(const struct rck_select *sel, const struct rck_kernel *k)
+{
+	if (sel->spec->flagged && !rck_kernel_flagged(k))
+		return false;
+	return !sel->spec->kernel ||
+	       !regexec(&sel->kernel, rck_kernel_demangled(k), 0, NULL, 0) ||
+	       !regexec(&sel->kernel, rck_kernel_name(k), 0, NULL, 0);
+}

@@ -1,0 +1,46 @@
+/*
+ * inspect for people: for each file a table of its kernels and one line that sums it up;
+ * at the end why the flags are there and what to do about it, once for each cause.
+ *
+ * By default the same kernel over several targets is one row, flagged rows come first,
+ * and a table ends after so many rows: the question is "which kernels, and why", and ten
+ * targets of one source file have one answer. Nothing is lost: the summary line counts
+ * all, and the last line of a cut table says how to see the rest.
+ */
+#pragma once
+
+#include "report/rows.h"
+#include "report/summary.h"
+#include "util/strbuf.h"
+
+struct rck_text_spec {
+	unsigned width; /* columns; 0: no limit, and names are not shortened */
+	bool color;
+	bool group;
+	bool args;
+	unsigned long long limit; /* rows of a table; 0: all */
+	int sort;                 /* rck_rows_sort_key() */
+	/* keys of facts, ',' between; "all"; NULL: those that fit */
+	const char *columns;
+};
+
+struct rck_inspect_text;
+
+/* spec is borrowed; what is to be written is appended to out. -EINVAL with a message: an
+ * unknown column. */
+int rck_inspect_text_new(const struct rck_text_spec *spec, struct rck_strbuf *out,
+	struct rck_inspect_text **report, struct rck_diag *diag);
+void rck_inspect_text_free(struct rck_inspect_text *t); /* NULL is fine */
+
+/* In order: a file, what is in it, its end. path is borrowed until the file's end. */
+void rck_inspect_text_file(struct rck_inspect_text *t, const char *path);
+void rck_inspect_text_object(
+	struct rck_inspect_text *t, const char *where, const struct rck_code_object *co);
+void rck_inspect_text_kernel(struct rck_inspect_text *t, const struct rck_kernel *k);
+/* Something readable but odd, or (kind INCOMPLETE) device code without metadata. */
+void rck_inspect_text_problem(struct rck_inspect_text *t, const char *where,
+	enum rck_item_kind kind, const struct rck_diag *diag);
+void rck_inspect_text_extracted(struct rck_inspect_text *t, const char *to);
+void rck_inspect_text_file_end(struct rck_inspect_text *t, const struct rck_summary *s);
+/* The causes, and the total when there were several files. */
+void rck_inspect_text_finish(struct rck_inspect_text *t, const struct rck_summary *s);
