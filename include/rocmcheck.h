@@ -111,6 +111,7 @@ struct rck_item {
 	uint64_t index;          /* running number of the leaf in this walk */
 	struct rck_diag diag;    /* INCOMPLETE, ERROR, NOTE */
 	struct rck_bytes *bytes; /* private: what keeps data alive */
+	unsigned depth;          /* private: containers around it */
 };
 
 struct rck_file;

@@ -24,9 +24,9 @@ int rck_msgpack_scan_end(
 	const uint8_t *data, uint64_t size, uint64_t *end, struct rck_diag *diag);
 
 /*
- * Enters the map or array at data[*at]: *count becomes its number of pairs or elements and
- * *at moves behind its head. -EINVAL: something else is there, or the head is cut short.
- * What count claims is not held against the bytes left: scan what follows.
+ * Enters the map or array at data[*at]: *count becomes its number of pairs or elements
+ * and *at moves behind its head. -EINVAL: something else is there, or the head is cut
+ * short. What count claims is not held against the bytes left: scan what follows.
  */
 int rck_msgpack_enter(
 	const uint8_t *data, uint64_t size, uint64_t *at, bool map, uint64_t *count);

@@ -1,0 +1,146 @@
+/* Bytes built in the test, and a walk written down as text. */
+#pragma once
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "container/walk.h"
+
+static inline void put(struct rck_strbuf *sb, const void *p, size_t n)
+{
+	rck_strbuf_add(sb, p, n);
+}
+
+static inline void put_uint(struct rck_strbuf *sb, uint64_t v, unsigned width)
+{
+	for (unsigned i = 0; i < width; i++)
+		rck_strbuf_addc(sb, (char)(v >> 8 * i));
+}
+
+static inline void put_at(struct rck_strbuf *sb, size_t at, uint64_t v, unsigned width)
+{
+	for (unsigned i = 0; i < width; i++)
+		sb->buf[at + i] = (char)(v >> 8 * i);
+}
+
+static inline void put_align(struct rck_strbuf *sb, size_t align)
+{
+	while (sb->len % align)
+		rck_strbuf_addc(sb, 0);
+}
+
+static inline struct rck_slice slice_of(const struct rck_strbuf *sb)
+{
+	return (struct rck_slice){(const uint8_t *)sb->buf, sb->len, 0};
+}
+
+/* An ELF header of EM_AMDGPU and size bytes: the walk looks no further. */
+static inline void put_code_object(struct rck_strbuf *sb, size_t size)
+{
+	size_t at = sb->len;
+
+	put(sb,
+		"\x7f"
+		"ELF\2\1\1\x40\4",
+		9);
+	while (sb->len < at + 16)
+		rck_strbuf_addc(sb, 0);
+	put_uint(sb, 3, 2);
+	put_uint(sb, 224, 2);
+	while (sb->len < at + size)
+		rck_strbuf_addc(sb, (char)(sb->len * 7 + 1));
+}
+
+struct bundle_entry {
+	const char *id;
+	size_t size; /* of a code object */
+};
+
+/* A bundle of code objects, aligned to align from its own start. */
+static inline void put_bundle(
+	struct rck_strbuf *sb, const struct bundle_entry *e, size_t n, size_t align)
+{
+	size_t start = sb->len, table;
+
+	put(sb, "__CLANG_OFFLOAD_BUNDLE__", 24);
+	put_uint(sb, n, 8);
+	table = sb->len;
+	for (size_t i = 0; i < n; i++) {
+		put_uint(sb, 0, 8);
+		put_uint(sb, e[i].size, 8);
+		put_uint(sb, strlen(e[i].id), 8);
+		put(sb, e[i].id, strlen(e[i].id));
+	}
+	for (size_t i = 0; i < n; i++) {
+		while ((sb->len - start) % align)
+			rck_strbuf_addc(sb, 0);
+		put_at(sb, table, sb->len - start, 8);
+		table += 24 + strlen(e[i].id);
+		if (e[i].size)
+			put_code_object(sb, e[i].size);
+	}
+}
+
+static inline void describe(
+	struct rck_strbuf *out, const struct rck_item *item, bool with_offsets)
+{
+	static const char *const kinds[] = {
+		"code", "compressed", "incomplete", "error", "note"};
+
+	rck_strbuf_addf(
+		out, "%s '%s' %s", kinds[item->kind], item->where, item->container);
+	if (item->target)
+		rck_strbuf_addf(out, " target=%s", item->target);
+	if (item->data)
+		rck_strbuf_addf(out, " size=%llu", (unsigned long long)item->size);
+	if (with_offsets && item->data)
+		rck_strbuf_addf(out, " at=%lld", (long long)item->offset);
+	if (item->kind > RCK_ITEM_COMPRESSED) {
+		rck_strbuf_addf(out, " (%d) %s", item->diag.code, item->diag.msg);
+		if (with_offsets)
+			rck_strbuf_addf(out, " at=%lld", (long long)item->diag.offset);
+	}
+	rck_strbuf_addc(out, '\n');
+}
+
+/* Walks a file to its end, one line an item. */
+static inline void walk_file(struct rck_file *file, struct rck_strbuf *out)
+{
+	struct rck_item item;
+
+	while (rck_file_next(file, &item, NULL) == 1)
+		describe(out, &item, true);
+}
+
+static inline char *walk_mem(const struct rck_strbuf *sb, const struct rck_options *opt)
+{
+	struct rck_strbuf out = RCK_STRBUF_INIT;
+	struct rck_file *file;
+	/* exactly as long as the bytes, so that a sanitizer sees a read behind them */
+	void *data = malloc(sb->len ? sb->len : 1);
+
+	memcpy(data, sb->buf, sb->len);
+	assert_int_equal(rck_file_open_mem(data, sb->len, NULL, opt, &file, NULL), 0);
+	walk_file(file, &out);
+	rck_file_close(file);
+	free(data);
+	return rck_strbuf_detach(&out);
+}
+
+/* Holds a walk against lines that must be the same. */
+static inline void expect_walk(
+	const struct rck_strbuf *sb, const struct rck_options *opt, const char *expected)
+{
+	char *got = walk_mem(sb, opt);
+
+	assert_string_equal(got, expected);
+	free(got);
+}
