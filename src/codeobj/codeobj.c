@@ -17,7 +17,6 @@ enum {                      /* note types, by owner (LLVM AMDGPUUsage, "Note Rec
 	NT_PAL_METADATA = 12, /* "AMD", legacy */
 	NT_METADATA = 32,     /* "AMDGPU" */
 };
-enum { OSABI_HSA = 64, OSABI_PAL = 65, OSABI_MESA = 66 };
 
 int rck_no_memory(struct rck_diag *diag)
 {
@@ -278,7 +277,7 @@ static int check_all_described(struct rck_code_object *co, struct rck_diag *diag
 	uint64_t there, found = 0;
 	const char *last = "";
 
-	if (!t || co->version < 3 || co->osabi != OSABI_HSA)
+	if (!t || co->version < 3 || co->osabi != ELFOSABI_AMDGPU_HSA)
 		return 0;
 	for (size_t i = 0; i < co->n_kernels; i++)
 		found += co->kernels[i].kd.found;
@@ -301,7 +300,7 @@ static void read_header(struct rck_code_object *co)
 	co->e_type = h->e_type;
 	co->e_flags = h->e_flags;
 	co->machine = h->e_machine;
-	if (co->osabi == OSABI_HSA && co->abiversion <= 4)
+	if (co->osabi == ELFOSABI_AMDGPU_HSA && co->abiversion <= 4)
 		co->version = co->abiversion + 2;
 	rck_target_decode(co);
 }

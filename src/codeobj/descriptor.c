@@ -72,7 +72,7 @@ static void read_one(struct rck_code_object *co, struct rck_kernel *k)
 	k->kd.offset = offset;
 	k->kd.entry = RCK_OFFSET_NONE;
 	(v2 ? rck_descriptor_decode_v2 : rck_descriptor_decode)(&k->kd, p, &entry);
-	if (co->e_type != ET_REL) {
+	if (v2 || co->e_type != ET_REL) {
 		k->kd.entry_address = address + (uint64_t)entry;
 		p = rck_elf_at(&parse->elf, k->kd.entry_address, &avail);
 		if (p)

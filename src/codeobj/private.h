@@ -6,6 +6,10 @@
 
 #include <gelf.h>
 
+#ifndef ELFOSABI_AMDGPU_HSA
+#define ELFOSABI_AMDGPU_HSA 64
+#endif
+
 /* ---- elf.c ---- */
 
 struct rck_segment {
