@@ -1,5 +1,6 @@
 /* A code object: opened, read whole, closed. Its strings and arrays live in one arena. */
 #include "codeobj/private.h"
+#include "container/bytes.h"
 #include "util/range.h"
 
 #include <errno.h>
@@ -381,6 +382,39 @@ int rck_code_object_open_mem(const void *data, size_t size, struct rck_code_obje
 	return open_slice((struct rck_slice){data, size, 0}, out, diag);
 }
 
+int rck_code_object_open(struct rck_file *file, const struct rck_item *item,
+	struct rck_code_object **out, struct rck_diag *diag)
+{
+	struct rck_code_object *co;
+	const char *path = NULL;
+	int err;
+
+	if (item->kind != RCK_ITEM_CODE_OBJECT)
+		return rck_fail(diag, -EINVAL, item->offset, "not a code object");
+	err = open_slice(
+		(struct rck_slice){item->data, item->size, item->offset}, &co, diag);
+	if (item->bytes) {
+		/* a file that changed below us reads as zeros: whatever came of that, the
+		   change is what is wrong */
+		int changed = rck_bytes_check(item->bytes, false, diag);
+
+		if (changed) {
+			if (!err)
+				rck_code_object_close(co);
+			return changed;
+		}
+	}
+	if (err)
+		return err;
+	co->bytes = item->bytes ? rck_bytes_ref(item->bytes) : NULL;
+	/* a file's own name speaks of a bare code object only */
+	if (file && item->where && !*item->where)
+		path = rck_file_path(file);
+	rck_cross_check_claim(co, item->target, path);
+	*out = co;
+	return 0;
+}
+
 void rck_code_object_close(struct rck_code_object *co)
 {
 	struct rck_parse *p;
@@ -396,6 +430,7 @@ void rck_code_object_close(struct rck_code_object *co)
 	}
 	free(co->kernels);
 	rck_arena_free(co->arena);
+	rck_bytes_unref(co->bytes);
 	free(co);
 }
 

@@ -10,71 +10,128 @@
 #include <string.h>
 
 static const struct file {
-	const char *name, *target;
+	const char *name, *target; /* of the first code object */
 	unsigned version;
-	size_t kernels, hostcall, heap, stack, units;
+	size_t objects, kernels, hostcall, heap, stack, possible;
 	enum rck_cause cause;
-	bool sizes; /* its function symbols have sizes */
+	const char *note; /* a note that is there, or NULL for none */
+	bool no_sizes;    /* its function symbols state none */
 } files[] = {
-	{"TensileLibrary_gfx803.co", "gfx803", 4, 219, 0, 0, 0, 219, RCK_CAUSE_NONE,
-		false},
-	{"extop_gfx90a.co", "gfx90a", 4, 11, 0, 0, 0, 11, RCK_CAUSE_NONE, true},
-	{"hipblasltTransform.hsaco", "gfx908", 6, 96, 96, 0, 0, 1, RCK_CAUSE_READS_SLOT,
-		true},
-	{"rdc_gfx942_binary_search.hsaco", "gfx942", 5, 3, 0, 0, 0, 1, RCK_CAUSE_NONE,
-		true},
+	{.name = "TensileLibrary_gfx803.co",
+		.target = "gfx803",
+		.version = 4,
+		.objects = 1,
+		.kernels = 219,
+		.no_sizes = true},
+	{.name = "ccob_v2_gfx908.co",
+		.target = "gfx908",
+		.version = 4,
+		.objects = 1,
+		.kernels = 1,
+		.no_sizes = true},
+	{.name = "extop_gfx90a.co",
+		.target = "gfx90a",
+		.version = 4,
+		.objects = 1,
+		.kernels = 11,
+		.note = "kernel 'Softmax_DT_S_MT_8_32' and 6 more: the metadata says LDS "
+			"1024, "
+			"the descriptor 0"},
+	{.name = "gfx8_DummyKernel.hsaco",
+		.target = "gfx900",
+		.version = 2,
+		.objects = 1,
+		.kernels = 1,
+		.note = "the file's name says 'gfx8', e_flags say 'gfx900'"},
+	{.name = "hipblasltTransform.hsaco",
+		.target = "gfx908",
+		.version = 6,
+		.objects = 1,
+		.kernels = 96,
+		.hostcall = 96,
+		.cause = RCK_CAUSE_READS_SLOT},
+	{.name = "libspfft-sid.so",
+		.target = "gfx1010",
+		.version = 6,
+		.objects = 50,
+		.kernels = 380,
+		.hostcall = 380,
+		.heap = 380,
+		.stack = 380,
+		.cause = RCK_CAUSE_O0},
+	{.name = "libspfft-trixie.so",
+		.target = "gfx1010",
+		.version = 4,
+		.objects = 50,
+		.kernels = 380,
+		.hostcall = 380,
+		.possible = 380,
+		.cause = RCK_CAUSE_O0},
+	{.name = "rdc_gfx942_binary_search.hsaco",
+		.target = "gfx942",
+		.version = 5,
+		.objects = 1,
+		.kernels = 3},
 };
 
-/* hipblasltTransform.hsaco is a bundle: its code object begins at the first ELF magic. */
-static const unsigned char *find_elf(const unsigned char *data, size_t size)
+struct seen {
+	size_t objects, kernels, hostcall, heap, stack, possible;
+};
+
+static void check_object(const struct file *f, struct rck_code_object *co, struct seen *n)
 {
-	return memmem(data, size,
-		"\x7f"
-		"ELF\x02",
-		5);
+	if (!n->objects++)
+		assert_string_equal(rck_code_object_target(co), f->target);
+	assert_int_equal(rck_code_object_version(co), f->version);
+	assert_int_equal(rck_code_object_note_count(co), f->note != NULL);
+	if (f->note)
+		assert_string_equal(rck_code_object_note(co, 0)->msg, f->note);
+	for (size_t i = 0; i < rck_code_object_kernel_count(co); i++) {
+		const struct rck_kernel *k = rck_code_object_kernel(co, i);
+
+		n->kernels++;
+		n->hostcall += k->declares_hostcall;
+		n->heap += k->declares_heap;
+		n->stack += k->dynamic_stack == RCK_YES;
+		n->possible += k->dynamic_stack == RCK_POSSIBLE;
+		assert_int_equal(k->cause, f->cause);
+		assert_true(k->kd.found);
+		assert_int_equal(k->kd.code_size == 0, f->no_sizes);
+		assert_ptr_equal(rck_code_object_at(co, k->kd.entry_address, 4),
+			co->slice.data + k->kd.entry);
+		assert_non_null(
+			rck_code_object_at(co, k->kd.entry_address, k->kd.code_size));
+	}
 }
 
 static void test_file(void **state)
 {
 	const struct file *f = *state;
-	size_t size, hostcall = 0, heap = 0, stack = 0;
-	unsigned char *data = corpus_read(f->name, &size);
-	const unsigned char *elf;
+	const char *path = corpus_path(f->name);
 	struct rck_code_object *co;
+	struct seen n = {0};
+	struct rck_file *file;
+	struct rck_item item;
 	struct rck_diag diag;
 
-	if (!data) {
+	if (!path) {
 		print_message("skipped: no shared corpus (%s)\n", f->name);
 		skip();
 	}
-	elf = find_elf(data, size);
-	assert_non_null(elf);
-	assert_int_equal(
-		rck_code_object_open_mem(elf, size - (size_t)(elf - data), &co, &diag),
-		0);
-	assert_int_equal(rck_code_object_version(co), f->version);
-	assert_string_equal(rck_code_object_target(co), f->target);
-	assert_int_equal(rck_code_object_kernel_count(co), f->kernels);
-	assert_int_equal(co->n_metadata_notes, f->units);
-	for (size_t i = 0; i < f->kernels; i++) {
-		const struct rck_kernel *k = rck_code_object_kernel(co, i);
-
-		hostcall += k->declares_hostcall;
-		heap += k->declares_heap;
-		stack += k->dynamic_stack == RCK_YES;
-		assert_true(k->kd.found);
-		assert_int_equal(k->kd.code_size != 0, f->sizes);
-		assert_non_null(
-			rck_code_object_at(co, k->kd.entry_address, k->kd.code_size));
-		assert_ptr_equal(rck_code_object_at(co, k->kd.entry_address, 4),
-			co->slice.data + k->kd.entry);
-		assert_int_equal(k->cause, f->cause);
+	assert_int_equal(rck_file_open(path, NULL, &file, &diag), 0);
+	while (rck_file_next(file, &item, &diag) == 1) {
+		assert_int_equal(item.kind, RCK_ITEM_CODE_OBJECT);
+		assert_int_equal(rck_code_object_open(file, &item, &co, &diag), 0);
+		check_object(f, co, &n);
+		rck_code_object_close(co);
 	}
-	assert_int_equal(hostcall, f->hostcall);
-	assert_int_equal(heap, f->heap);
-	assert_int_equal(stack, f->stack);
-	rck_code_object_close(co);
-	free(data);
+	rck_file_close(file);
+	assert_int_equal(n.objects, f->objects);
+	assert_int_equal(n.kernels, f->kernels);
+	assert_int_equal(n.hostcall, f->hostcall);
+	assert_int_equal(n.heap, f->heap);
+	assert_int_equal(n.stack, f->stack);
+	assert_int_equal(n.possible, f->possible);
 }
 
 int main(void)
