@@ -87,21 +87,33 @@ static const char *escape_of(uint8_t c)
 	return NULL;
 }
 
-static void quoted(struct rck_json *j, const char *s, size_t len)
+/* Bytes at the start of s that stand in a string as they are. */
+static size_t plain_length(const char *s, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && (uint8_t)(s[n] - 0x20) < 0x7f - 0x20 && s[n] != '"' &&
+		s[n] != '\\')
+		n++;
+	return n;
+}
+
+/* The rest of a string from its first byte that is not plain. */
+static void add_escaped(struct rck_json *j, const char *s, size_t len)
 {
 	size_t plain = 0;
 
-	rck_strbuf_addc(j->out, '"');
 	for (size_t i = 0; i < len;) {
 		uint8_t c = (uint8_t)s[i];
 		uint32_t wide;
-		size_t n = 1;
+		size_t n = plain_length(s + i, len - i);
 		bool bad = false;
 
-		if (c >= 0x20 && c < 0x7f && c != '"' && c != '\\') {
-			i++;
+		if (n) {
+			i += n;
 			continue;
 		}
+		n = 1;
 		if (c >= 0x80) {
 			n = rck_utf8_decode(s + i, len - i, &wide);
 			bad = !n;
@@ -124,14 +136,29 @@ static void quoted(struct rck_json *j, const char *s, size_t len)
 		plain = i;
 	}
 	rck_strbuf_add(j->out, s + plain, len - plain);
+}
+
+/* Adds a string, quoted, and end; most are plain, and copied at once. */
+static void quoted(struct rck_json *j, const char *s, size_t len, const char *end)
+{
+	size_t plain = plain_length(s, len), n_end = strlen(end);
+	char *p;
+
+	rck_strbuf_grow(j->out, plain + 2 + n_end);
+	p = j->out->buf + j->out->len;
+	*p++ = '"';
+	memcpy(p, s, plain);
+	j->out->len += 1 + plain;
+	if (plain < len)
+		add_escaped(j, s + plain, len - plain);
 	rck_strbuf_addc(j->out, '"');
+	rck_strbuf_add(j->out, end, n_end);
 }
 
 void rck_json_key(struct rck_json *j, const char *key)
 {
 	lead(j);
-	quoted(j, key, strlen(key));
-	rck_strbuf_adds(j->out, j->indent ? ": " : ":");
+	quoted(j, key, strlen(key), j->indent ? ": " : ":");
 	j->after_key = true;
 }
 
@@ -176,7 +203,7 @@ void rck_json_double(struct rck_json *j, double v)
 void rck_json_strn(struct rck_json *j, const char *s, size_t len)
 {
 	lead(j);
-	quoted(j, s, len);
+	quoted(j, s, len, "");
 }
 
 void rck_json_str(struct rck_json *j, const char *s)

@@ -120,11 +120,6 @@ void rck_strbuf_adds(struct rck_strbuf *sb, const char *s)
 	rck_strbuf_add(sb, s, strlen(s));
 }
 
-void rck_strbuf_addc(struct rck_strbuf *sb, char c)
-{
-	rck_strbuf_add(sb, &c, 1);
-}
-
 void rck_strbuf_addu(struct rck_strbuf *sb, uint64_t value)
 {
 	char digits[20];

@@ -33,7 +33,13 @@ char *rck_strbuf_detach(struct rck_strbuf *sb);
 
 void rck_strbuf_add(struct rck_strbuf *sb, const void *data, size_t len);
 void rck_strbuf_adds(struct rck_strbuf *sb, const char *s);
-void rck_strbuf_addc(struct rck_strbuf *sb, char c);
+static inline void rck_strbuf_addc(struct rck_strbuf *sb, char c)
+{
+	if (sb->len + 1 >= sb->cap)
+		rck_strbuf_grow(sb, 1);
+	sb->buf[sb->len++] = c;
+	sb->buf[sb->len] = '\0';
+}
 void rck_strbuf_addu(struct rck_strbuf *sb, uint64_t value);
 void rck_strbuf_pad(struct rck_strbuf *sb, char c, size_t n);
 void rck_strbuf_addf(struct rck_strbuf *sb, const char *fmt, ...)
