@@ -1,6 +1,7 @@
 #include "cmd/commands.h"
 
 const struct rck_cmd *const rck_commands[] = {
+	&rck_cmd_inspect,
 	&rck_cmd_doctor,
 	NULL,
 };

@@ -7,3 +7,4 @@ extern const struct rck_cmd rck_cmd_doctor;
 
 /* --version: version, what was compiled in, what was found at run time. */
 int rck_print_version(void);
+extern const struct rck_cmd rck_cmd_inspect;
