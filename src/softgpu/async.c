@@ -1,0 +1,115 @@
+/* hsa_amd_signal_async_handler: one thread that watches signals and calls back. */
+#include "softgpu/softgpu.h"
+
+#include <stdlib.h>
+
+struct handler {
+	struct sg_signal *signal;
+	hsa_signal_condition_t condition;
+	int64_t compare;
+	hsa_amd_signal_handler handler;
+	void *arg;
+	struct handler *next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct handler *added, **added_end = &added; /* the thread takes them over */
+static pthread_t thread;
+static bool has_thread;
+static volatile int stop;
+
+/* Calls those whose condition holds; who answers false is done. */
+static void call_ready(struct handler **list)
+{
+	for (struct handler **p = list; *p;) {
+		struct handler *h = *p;
+		int64_t v = sg_signal_load(h->signal);
+
+		if (!sg_condition_holds(h->condition, v, h->compare)) {
+			p = &h->next;
+			continue;
+		}
+		/* the handler may destroy its signal */
+		sg_unwatch(h->signal);
+		if (h->handler(v, h->arg)) {
+			sg_watch(h->signal);
+			p = &h->next;
+		} else {
+			*p = h->next;
+			free(h);
+		}
+	}
+}
+
+static void take_added(struct handler **list)
+{
+	while (*list)
+		list = &(*list)->next;
+	pthread_mutex_lock(&lock);
+	*list = added;
+	added = NULL;
+	added_end = &added;
+	pthread_mutex_unlock(&lock);
+}
+
+static void *run(void *arg)
+{
+	struct handler *list = NULL;
+
+	while (!stop) {
+		uint32_t seen = sg_change_count();
+
+		take_added(&list);
+		call_ready(&list);
+		if (!stop)
+			sg_change_wait(seen);
+	}
+	while (list) {
+		struct handler *h = list;
+		list = h->next;
+		sg_unwatch(h->signal);
+		free(h);
+	}
+	return NULL;
+}
+
+hsa_status_t hsa_amd_signal_async_handler(hsa_signal_t signal,
+	hsa_signal_condition_t cond, hsa_signal_value_t value,
+	hsa_amd_signal_handler handler, void *arg)
+{
+	struct handler *h;
+	int r = 0;
+
+	SG_CHECK_OPEN();
+	if (!handler)
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	if (!signal.handle)
+		return HSA_STATUS_ERROR_INVALID_SIGNAL;
+	h = calloc(1, sizeof *h);
+	if (!h)
+		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+	*h = (struct handler){sg_signal_of(signal), cond, value, handler, arg};
+	sg_watch(h->signal);
+	pthread_mutex_lock(&lock);
+	*added_end = h;
+	added_end = &h->next;
+	if (!has_thread) {
+		stop = 0;
+		r = sg_thread_start(&thread, "sg-async", run, NULL);
+		has_thread = !r;
+	}
+	pthread_mutex_unlock(&lock);
+	sg_change_kick();
+	return r ? HSA_STATUS_ERROR_OUT_OF_RESOURCES : HSA_STATUS_SUCCESS;
+}
+
+void sg_async_stop(void)
+{
+	pthread_mutex_lock(&lock);
+	stop = 1;
+	pthread_mutex_unlock(&lock);
+	sg_change_kick();
+	if (has_thread && !sg_forked)
+		pthread_join(thread, NULL);
+	has_thread = false;
+}

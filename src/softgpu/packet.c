@@ -1,0 +1,269 @@
+/*
+ * AQL packets, one at a time to their end: HSA System Architecture 1.2, 2.9; the vendor's
+ * barrier-value packet: hsa_ext_amd.h of 5.2.3. Since a packet ends before the next
+ * begins, the barrier bit is always kept.
+ */
+#include "softgpu/softgpu.h"
+
+#include "util/range.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define MAX_WORKGROUP 1024
+#define N_DEPS        5
+
+_Static_assert(sizeof(struct sg_packet) == 64, "a packet is 64 bytes");
+_Static_assert(sizeof(hsa_barrier_and_packet_t) == 64, "a packet is 64 bytes");
+_Static_assert(sizeof(hsa_amd_barrier_value_packet_t) == 64, "a packet is 64 bytes");
+
+/* A packet's signal, or NULL with *bad set when the handle is no signal of ours. */
+static struct sg_signal *signal_of(uint64_t handle, bool *bad)
+{
+	struct sg_block b;
+
+	if (!handle)
+		return NULL;
+	if (handle % 64 || !sg_map_find(handle, &b) || b.kind != SG_BLOCK_INTERNAL ||
+		!rck_range_ok(handle - b.base, sizeof(struct sg_signal), b.size)) {
+		*bad = true;
+		return NULL;
+	}
+	return sg_signal_of((hsa_signal_t){handle});
+}
+
+static hsa_status_t malformed(const struct sg_queue *q, uint64_t index, const char *why)
+{
+	sg_log(SG_LOG_ERROR, "packet %" PRIu64 " of queue %" PRIu64 ": %s", index,
+		q->amd.hsa_queue.id, why);
+	return HSA_STATUS_ERROR_INVALID_PACKET_FORMAT;
+}
+
+static void complete(struct sg_signal *s, uint64_t start)
+{
+	if (!s)
+		return;
+	s->amd.start_ts = start;
+	s->amd.end_ts = sg_now();
+	sg_signal_add(s, -1);
+}
+
+/* ----------------------------------------------------------------- dispatches */
+
+static const char *check_dispatch(const struct sg_packet *p)
+{
+	unsigned int dimensions = p->setup & 3;
+	uint64_t lanes = 1;
+
+	if (dimensions < 1)
+		return "a dispatch of no dimensions";
+	for (unsigned int i = 0; i < 3; i++) {
+		if (!p->workgroup_size[i] || !p->grid_size[i])
+			return "a dispatch with an empty workgroup or grid";
+		if (i >= dimensions &&
+			(p->workgroup_size[i] != 1 || p->grid_size[i] != 1))
+			return "a dispatch larger than its dimensions";
+		lanes *= p->workgroup_size[i];
+	}
+	if (lanes > MAX_WORKGROUP)
+		return "a workgroup of more than 1024 work-items";
+	return NULL;
+}
+
+static hsa_status_t status_of(enum sg_fault_kind kind)
+{
+	switch (kind) {
+	case SG_FAULT_MEMORY:
+		return (hsa_status_t)HSA_STATUS_ERROR_MEMORY_FAULT;
+	case SG_FAULT_TRAP:
+		return HSA_STATUS_ERROR_EXCEPTION;
+	case SG_FAULT_LAUNCH:
+		return HSA_STATUS_ERROR_INVALID_PACKET_FORMAT;
+	default:
+		return (hsa_status_t)HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION;
+	}
+}
+
+static hsa_status_t execute(struct sg_queue *q, uint64_t index, const struct sg_packet *p,
+	const struct sg_kernel *k)
+{
+	const struct sg_launch launch = {
+		.packet = *p,
+		.packet_address = (uint64_t)(uintptr_t)q->amd.hsa_queue.base_address +
+				  (index & (q->amd.hsa_queue.size - 1)) * sizeof *p,
+		.queue_address = (uint64_t)(uintptr_t)&q->amd,
+		.dispatch_id = index,
+		.code = k->code,
+		.kernel = k->symbol->name,
+		.range = sg_map_range,
+		.interrupt = sg_signal_interrupt,
+		.cancel = &q->stop,
+		.timestamp_hz = 100000000,
+	};
+	struct sg_fault fault = {0};
+
+	if (!sg_exec_run) {
+		sg_log(SG_LOG_ERROR, "no interpreter: kernel '%s' was not executed",
+			k->symbol->name);
+		return (hsa_status_t)HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION;
+	}
+	if (!sg_exec_run(&launch, &fault) || q->stop)
+		return HSA_STATUS_SUCCESS;
+	sg_log(SG_LOG_ERROR, "kernel '%s' stopped: %s", k->symbol->name, fault.text);
+	return status_of(fault.kind);
+}
+
+static hsa_status_t dispatch(
+	struct sg_queue *q, uint64_t index, const struct sg_packet *p)
+{
+	const char *why = check_dispatch(p);
+	struct sg_fault fault = {0};
+	struct sg_kernel kernel;
+	hsa_status_t s = HSA_STATUS_SUCCESS;
+	int r;
+
+	if (why)
+		return malformed(q, index, why);
+	if (p->group_segment_size > q->agent->card->lds)
+		return malformed(q, index, "a dispatch with more LDS than there is");
+	r = sg_kernel_get(p->kernel_object, &kernel, &fault);
+	if (r) {
+		sg_log(SG_LOG_ERROR,
+			"packet %" PRIu64 " of queue %" PRIu64
+			": kernel object 0x%" PRIx64 ": %s",
+			index, q->amd.hsa_queue.id, p->kernel_object,
+			fault.text[0] ? fault.text : "no kernel is loaded there");
+		return HSA_STATUS_ERROR_INVALID_CODE_OBJECT;
+	}
+	sg_log(SG_LOG_DEBUG,
+		"queue %" PRIu64 " packet %" PRIu64
+		": '%s' grid %u,%u,%u workgroup %u,%u,%u",
+		q->amd.hsa_queue.id, index, kernel.symbol->name, p->grid_size[0],
+		p->grid_size[1], p->grid_size[2], p->workgroup_size[0],
+		p->workgroup_size[1], p->workgroup_size[2]);
+	if (sg_executes())
+		s = execute(q, index, p, &kernel);
+	sg_kernel_put(&kernel);
+	return s;
+}
+
+/* ------------------------------------------------------------------- barriers */
+
+static void wait_all(struct sg_queue *q, struct sg_signal *const *deps)
+{
+	for (int i = 0; i < N_DEPS; i++)
+		if (deps[i])
+			sg_signal_wait(deps[i], HSA_SIGNAL_CONDITION_EQ, 0, UINT64_MAX,
+				&q->stop);
+}
+
+static bool any_zero(struct sg_signal *const *deps)
+{
+	bool none = true;
+
+	for (int i = 0; i < N_DEPS; i++) {
+		if (!deps[i])
+			continue;
+		none = false;
+		if (!sg_signal_load(deps[i]))
+			return true;
+	}
+	return none;
+}
+
+static void wait_any(struct sg_queue *q, struct sg_signal *const *deps)
+{
+	for (int i = 0; i < N_DEPS; i++)
+		if (deps[i])
+			sg_watch(deps[i]);
+	while (!q->stop) {
+		uint32_t seen = sg_change_count();
+		if (any_zero(deps))
+			break;
+		sg_change_wait(seen);
+	}
+	for (int i = 0; i < N_DEPS; i++)
+		if (deps[i])
+			sg_unwatch(deps[i]);
+}
+
+static hsa_status_t barrier(
+	struct sg_queue *q, uint64_t index, const hsa_barrier_and_packet_t *p, bool all)
+{
+	struct sg_signal *deps[N_DEPS];
+	bool bad = false;
+
+	for (int i = 0; i < N_DEPS; i++)
+		deps[i] = signal_of(p->dep_signal[i].handle, &bad);
+	if (bad)
+		return malformed(q, index, "a barrier on what is no signal");
+	if (all)
+		wait_all(q, deps);
+	else
+		wait_any(q, deps);
+	return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t barrier_value(
+	struct sg_queue *q, uint64_t index, const hsa_amd_barrier_value_packet_t *p)
+{
+	bool bad = false;
+	struct sg_signal *s = signal_of(p->signal.handle, &bad);
+
+	if (bad)
+		return malformed(q, index, "a barrier on what is no signal");
+	if (p->cond > HSA_SIGNAL_CONDITION_GTE)
+		return malformed(q, index, "a barrier with an unknown condition");
+	if (!s)
+		return HSA_STATUS_SUCCESS;
+	sg_watch(s);
+	while (!q->stop) {
+		uint32_t seen = sg_change_count();
+		if (sg_condition_holds(p->cond, sg_signal_load(s) & p->mask, p->value))
+			break;
+		sg_change_wait(seen);
+	}
+	sg_unwatch(s);
+	return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t vendor(
+	struct sg_queue *q, uint64_t index, const hsa_amd_vendor_packet_header_t *p)
+{
+	if (p->AmdFormat == HSA_AMD_PACKET_TYPE_BARRIER_VALUE)
+		return barrier_value(q, index, (const void *)p);
+	return malformed(q, index, "a vendor packet whose format is not implemented");
+}
+
+/* The completion signal is the last word of every kind of packet. */
+hsa_status_t sg_packet_run(struct sg_queue *queue, uint64_t index, const void *packet)
+{
+	const struct sg_packet *p = packet;
+	uint64_t start = sg_now();
+	bool bad = false;
+	struct sg_signal *done = signal_of(p->completion_signal, &bad);
+	hsa_status_t s;
+
+	if (bad)
+		return malformed(queue, index, "the completion signal is no signal");
+	switch (p->header & 0xff) {
+	case HSA_PACKET_TYPE_KERNEL_DISPATCH:
+		s = dispatch(queue, index, p);
+		break;
+	case HSA_PACKET_TYPE_BARRIER_AND:
+		s = barrier(queue, index, packet, true);
+		break;
+	case HSA_PACKET_TYPE_BARRIER_OR:
+		s = barrier(queue, index, packet, false);
+		break;
+	case HSA_PACKET_TYPE_VENDOR_SPECIFIC:
+		s = vendor(queue, index, packet);
+		break;
+	default:
+		return malformed(queue, index, "a packet of unknown type");
+	}
+	/* a queue that is being destroyed completes nothing more */
+	if (s == HSA_STATUS_SUCCESS && !queue->stop)
+		complete(done, start);
+	return s;
+}
