@@ -109,7 +109,7 @@ static void render_json(struct rck_scan_leaf *leaf, const struct leaf_result *r)
 {
 	enum rck_json_form form =
 		format == FORMAT_JSONL ? RCK_JSON_LINES : RCK_JSON_DOCUMENT;
-	struct rck_place place = {leaf->file->path, leaf->where};
+	struct rck_json_place place = {leaf->file->path, leaf->where};
 	size_t nth = 0;
 
 	rck_inspect_json_object(&leaf->out, form, &place, leaf->item, leaf->co);
@@ -179,7 +179,7 @@ static void say_problem(const struct rck_scan_leaf *leaf)
 
 static void emit_problem(struct inspect *in, const struct rck_scan_leaf *leaf)
 {
-	struct rck_place place = {leaf->file->path, leaf->where};
+	struct rck_json_place place = {leaf->file->path, leaf->where};
 
 	in->file.errors += leaf->kind == RCK_ITEM_ERROR;
 	in->file.incomplete += leaf->kind == RCK_ITEM_INCOMPLETE;
@@ -195,7 +195,7 @@ static void emit_problem(struct inspect *in, const struct rck_scan_leaf *leaf)
 
 static void extract(struct inspect *in, const struct rck_scan_leaf *leaf)
 {
-	struct rck_place place = {leaf->file->path, leaf->where};
+	struct rck_json_place place = {leaf->file->path, leaf->where};
 	struct rck_diag diag;
 	const char *to;
 
@@ -273,7 +273,7 @@ static void end(void *user, struct rck_scan_file *file)
 /* ---- the command */
 
 static int start_report(
-	struct inspect *in, struct rck_text_spec *spec, struct rck_diag *diag)
+	struct inspect *in, struct rck_kernel_table_spec *spec, struct rck_diag *diag)
 {
 	if (format != FORMAT_TEXT) {
 		rck_inspect_json_start(&in->json,
@@ -281,22 +281,24 @@ static int start_report(
 			&in->out);
 		return 0;
 	}
-	*spec = (struct rck_text_spec){
+	*spec = (struct rck_kernel_table_spec){
 		.width = width == ~0ull ? rck_term_width() : (unsigned)width,
 		.color = rck_term_color((enum rck_color_mode)color, 1),
 		.group = group,
-		.args = args,
 		.limit = limit,
 		.columns = columns};
 	if (!rck_rows_sort_key(sort_key ? sort_key : "flags", &spec->sort))
 		return rck_fail(diag, -EINVAL, RCK_OFFSET_NONE,
 			"option '--sort': '%s' is no key", sort_key);
-	return rck_inspect_text_new(spec, &in->out, &in->text, diag);
+	if (rck_kernel_table_check(spec, diag))
+		return -EINVAL;
+	in->text = rck_inspect_text_new(spec, args, &in->out);
+	return 0;
 }
 
 /* Usage errors first, so that none of them comes after output. */
 static int open_all(struct inspect *in, struct rck_inputs **inputs,
-	struct rck_text_spec *spec, struct rck_diag *diag)
+	struct rck_kernel_table_spec *spec, struct rck_diag *diag)
 {
 	int err = rck_select_new(&select_spec, &in->select, diag);
 
@@ -320,7 +322,7 @@ static int run(int n, char **operands)
 {
 	struct inspect in = {.out = RCK_STRBUF_INIT};
 	struct rck_inputs *inputs = NULL;
-	struct rck_text_spec spec;
+	struct rck_kernel_table_spec spec;
 	struct rck_diag diag;
 	int status;
 

@@ -1,5 +1,4 @@
 #include "cmd/scan.h"
-#include "cmd/sigbus.h"
 #include "container/container.h"
 
 #include <errno.h>
@@ -28,8 +27,6 @@ struct source {
 	bool walked;  /* no more leaves */
 	int error;    /* with diag: to be told as a leaf */
 	struct rck_diag diag;
-	struct stat st;
-	atomic_ulong faults; /* pages that could not be read */
 };
 
 struct leaf {
@@ -155,8 +152,6 @@ static struct source *open_source(struct scan *s, const struct rck_input *input,
 			rck_file_open(input->path, &s->options, &src->file, &src->diag);
 	if (src->file)
 		src->pub.size = rck_file_size(src->file);
-	if (input->standard_input ? fstat(0, &src->st) : stat(input->path, &src->st))
-		memset(&src->st, 0, sizeof(src->st));
 	return src;
 }
 
@@ -171,6 +166,13 @@ static struct job *new_job(struct scan *s, enum job_kind kind, struct rck_item *
 		.last = &j->first,
 		.seq = s->next_seq++};
 	return j;
+}
+
+/* In a folder most files are none of ours. */
+static bool is_foreign(const struct source *src, const struct rck_item *item)
+{
+	return !src->pub.named && item->kind == RCK_ITEM_ERROR && !*item->where &&
+	       item->diag.code == -ENOEXEC;
 }
 
 /* The next job of the current file or, between files, the next file; NULL at the end. */
@@ -191,10 +193,11 @@ static struct job *next_job(struct scan *s)
 		return new_job(s, JOB_BEGIN, NULL);
 	}
 	if (!src->error && !src->walked && !s->stop) {
-		unsigned long faults = rck_sigbus_count();
-		int err = rck_file_next(src->file, &item, &src->diag);
+		int err;
 
-		src->faults += rck_sigbus_count() - faults;
+		do
+			err = rck_file_next(src->file, &item, &src->diag);
+		while (err > 0 && is_foreign(src, &item));
 		if (err > 0) {
 			struct rck_item *kept = rck_item_keep(&item);
 
@@ -252,8 +255,6 @@ static void emit_leaf(struct scan *s, struct rck_scan_leaf *leaf)
 
 static void emit_leaves(struct job *j)
 {
-	unsigned long faults = rck_sigbus_count();
-
 	while (j->first) {
 		struct leaf *l = j->first;
 
@@ -261,38 +262,25 @@ static void emit_leaves(struct job *j)
 		emit_leaf(j->scan, &l->pub);
 		free_leaf(l);
 	}
-	j->source->faults += rck_sigbus_count() - faults;
 	j->last = &j->first;
 	j->held = 0;
 }
 
-/* Whether what was mapped is what is there now. */
-static bool has_changed(const struct source *src)
-{
-	struct stat st;
-
-	if (!src->file || src->memory || !src->st.st_ino)
-		return false;
-	if (src->faults)
-		return true;
-	if (strcmp(src->pub.path, "-") ? stat(src->pub.path, &st) : fstat(0, &st))
-		return false; /* removed: the mapping keeps its bytes */
-	return st.st_dev == src->st.st_dev && st.st_ino == src->st.st_ino &&
-	       (st.st_size != src->st.st_size ||
-		       st.st_mtim.tv_sec != src->st.st_mtim.tv_sec ||
-		       st.st_mtim.tv_nsec != src->st.st_mtim.tv_nsec);
-}
-
 static void emit_end(struct scan *s, struct source *src)
 {
-	if (has_changed(src)) {
+	struct rck_diag diag;
+	struct rck_item item;
+
+	/* the walk ended before the last leaf was read: the file may have changed since
+	 */
+	if (src->file && rck_file_next(src->file, &item, &diag) > 0) {
 		struct rck_scan_leaf leaf = {.file = &src->pub,
-			.kind = RCK_ITEM_ERROR,
-			.where = "",
+			.kind = item.kind,
+			.where = item.where,
+			.item = &item,
+			.diag = item.diag,
 			.out = RCK_STRBUF_INIT};
 
-		rck_fail(&leaf.diag, -EIO, RCK_OFFSET_NONE,
-			"the file changed while it was read");
 		emit_leaf(s, &leaf);
 		rck_strbuf_release(&leaf.out);
 	}
@@ -457,14 +445,11 @@ static void *work(void *arg)
 	struct job *j;
 
 	while ((j = take_job(s))) {
-		unsigned long faults = rck_sigbus_count();
-
 		if (j->kind == JOB_LEAF && j->item &&
 			j->item->kind == RCK_ITEM_COMPRESSED)
 			read_compressed(j);
 		else if (j->kind == JOB_LEAF)
 			read_leaf(j, j->source->file, j->item, false);
-		j->source->faults += rck_sigbus_count() - faults;
 		finish_job(j);
 	}
 	return NULL;
@@ -516,7 +501,6 @@ void rck_scan_run(struct rck_inputs *in, const struct rck_scan_spec *spec,
 	pthread_t threads[MAX_THREADS];
 
 	s.ring = rck_xcalloc(s.window, sizeof(*s.ring));
-	rck_sigbus_install();
 	/* fewer threads than asked for do the same work */
 	while (started + 1 < n && !pthread_create(&threads[started], NULL, work, &s))
 		started++;

@@ -73,7 +73,7 @@ struct rck_scan_ops {
 };
 
 /* Runs the scan to its end. Nothing fails here: what cannot be read is a leaf of kind
- * ERROR. */
+ * ERROR. A file that a folder holds and that is of no known kind has no leaf. */
 void rck_scan_run(struct rck_inputs *in, const struct rck_scan_spec *spec,
 	const struct rck_scan_ops *ops);
 

@@ -24,7 +24,7 @@ static const enum rck_fact flag_facts[] = {
 
 /* Opens a record; in lines it says what it is and of which file. */
 static void open_record(struct rck_json *j, struct rck_strbuf *out,
-	enum rck_json_form form, const char *type, const struct rck_place *place)
+	enum rck_json_form form, const char *type, const struct rck_json_place *place)
 {
 	rck_json_init(j, out, 0);
 	rck_json_object(j);
@@ -52,7 +52,7 @@ static void add_offset(struct rck_json *j, uint64_t offset)
 }
 
 void rck_inspect_json_object(struct rck_strbuf *out, enum rck_json_form form,
-	const struct rck_place *place, const struct rck_item *item,
+	const struct rck_json_place *place, const struct rck_item *item,
 	const struct rck_code_object *co)
 {
 	struct rck_json j;
@@ -160,7 +160,8 @@ static void add_args(struct rck_json *j, const struct rck_kernel *k)
 }
 
 void rck_inspect_json_kernel(struct rck_strbuf *out, enum rck_json_form form,
-	const struct rck_place *place, const struct rck_kernel *k, size_t nth, bool args)
+	const struct rck_json_place *place, const struct rck_kernel *k, size_t nth,
+	bool args)
 {
 	struct rck_json j;
 
@@ -217,7 +218,7 @@ void rck_inspect_json_start(
 
 void rck_inspect_json_file(struct rck_inspect_json *r, const char *path, uint64_t size)
 {
-	struct rck_place place = {path, ""};
+	struct rck_json_place place = {path, ""};
 	struct rck_json j;
 
 	if (r->form == RCK_JSON_DOCUMENT)
@@ -253,8 +254,9 @@ static struct rck_strbuf *aside(
 	return array;
 }
 
-void rck_inspect_json_problem(struct rck_inspect_json *r, const struct rck_place *place,
-	enum rck_item_kind kind, const struct rck_diag *diag)
+void rck_inspect_json_problem(struct rck_inspect_json *r,
+	const struct rck_json_place *place, enum rck_item_kind kind,
+	const struct rck_diag *diag)
 {
 	struct rck_json j;
 
@@ -268,7 +270,7 @@ void rck_inspect_json_problem(struct rck_inspect_json *r, const struct rck_place
 }
 
 void rck_inspect_json_extracted(
-	struct rck_inspect_json *r, const struct rck_place *place, const char *to)
+	struct rck_inspect_json *r, const struct rck_json_place *place, const char *to)
 {
 	struct rck_json j;
 
@@ -290,7 +292,7 @@ static void add_array(struct rck_strbuf *out, const char *key, struct rck_strbuf
 void rck_inspect_json_file_end(
 	struct rck_inspect_json *r, const char *path, const struct rck_summary *s)
 {
-	struct rck_place place = {path, ""};
+	struct rck_json_place place = {path, ""};
 	struct rck_json j;
 
 	if (r->form == RCK_JSON_DOCUMENT) {

@@ -13,7 +13,7 @@
 enum rck_json_form { RCK_JSON_DOCUMENT, RCK_JSON_LINES };
 
 /* Where a record belongs. */
-struct rck_place {
+struct rck_json_place {
 	const char *path;
 	const char *where; /* in the file; "" for the file itself */
 };
@@ -22,11 +22,12 @@ struct rck_place {
 
 /* A code object's own facts. In a document its "kernels" array is left open. */
 void rck_inspect_json_object(struct rck_strbuf *out, enum rck_json_form form,
-	const struct rck_place *place, const struct rck_item *item,
+	const struct rck_json_place *place, const struct rck_item *item,
 	const struct rck_code_object *co);
 /* nth counts the kernels that were rendered since. */
 void rck_inspect_json_kernel(struct rck_strbuf *out, enum rck_json_form form,
-	const struct rck_place *place, const struct rck_kernel *k, size_t nth, bool args);
+	const struct rck_json_place *place, const struct rck_kernel *k, size_t nth,
+	bool args);
 /* Closes what _object left open. */
 void rck_inspect_json_object_end(struct rck_strbuf *out, enum rck_json_form form);
 
@@ -46,10 +47,11 @@ void rck_inspect_json_start(
 void rck_inspect_json_file(struct rck_inspect_json *r, const char *path, uint64_t size);
 /* Before the first piece of each code object's text is appended. */
 void rck_inspect_json_next_object(struct rck_inspect_json *r);
-void rck_inspect_json_problem(struct rck_inspect_json *r, const struct rck_place *place,
-	enum rck_item_kind kind, const struct rck_diag *diag);
+void rck_inspect_json_problem(struct rck_inspect_json *r,
+	const struct rck_json_place *place, enum rck_item_kind kind,
+	const struct rck_diag *diag);
 void rck_inspect_json_extracted(
-	struct rck_inspect_json *r, const struct rck_place *place, const char *to);
+	struct rck_inspect_json *r, const struct rck_json_place *place, const char *to);
 void rck_inspect_json_file_end(
 	struct rck_inspect_json *r, const char *path, const struct rck_summary *s);
 void rck_inspect_json_finish(struct rck_inspect_json *r, const struct rck_summary *s);

@@ -9,27 +9,15 @@
  */
 #pragma once
 
-#include "report/rows.h"
+#include "report/kernel_table.h"
 #include "report/summary.h"
 #include "util/strbuf.h"
 
-struct rck_text_spec {
-	unsigned width; /* columns; 0: no limit, and names are not shortened */
-	bool color;
-	bool group;
-	bool args;
-	unsigned long long limit; /* rows of a table; 0: all */
-	int sort;                 /* rck_rows_sort_key() */
-	/* keys of facts, ',' between; "all"; NULL: those that fit */
-	const char *columns;
-};
-
 struct rck_inspect_text;
 
-/* spec is borrowed; what is to be written is appended to out. -EINVAL with a message: an
- * unknown column. */
-int rck_inspect_text_new(const struct rck_text_spec *spec, struct rck_strbuf *out,
-	struct rck_inspect_text **report, struct rck_diag *diag);
+/* spec is borrowed and has been checked; what is to be written is appended to out. */
+struct rck_inspect_text *rck_inspect_text_new(
+	const struct rck_kernel_table_spec *spec, bool args, struct rck_strbuf *out);
 void rck_inspect_text_free(struct rck_inspect_text *t); /* NULL is fine */
 
 /* In order: a file, what is in it, its end. path is borrowed until the file's end. */

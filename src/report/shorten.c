@@ -2,6 +2,7 @@
 #include "util/table.h"
 #include "util/term.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -68,6 +69,45 @@ static size_t behind_type(const char *s, size_t len)
 	return depth ? 0 : start;
 }
 
+/* HIP's vector types by the names they have in source: "HIP_vector_type<float, 2u>" is
+ * float2, "HIP_vector_type<unsigned int, 4u>" is uint4. Bytes that were read, or 0. */
+static size_t add_vector_type(struct rck_strbuf *out, const char *s, size_t len)
+{
+	static const char start[] = "HIP_vector_type<";
+	size_t n = sizeof(start) - 1, comma = n;
+
+	if (len < n || memcmp(s, start, n))
+		return 0;
+	while (comma < len && (isalpha((unsigned char)s[comma]) || s[comma] == ' '))
+		comma++;
+	/* ", 2u>" */
+	if (len - comma < 5 || s[comma] != ',' || s[comma + 1] != ' ' ||
+		!isdigit((unsigned char)s[comma + 2]) || s[comma + 3] != 'u' ||
+		s[comma + 4] != '>')
+		return 0;
+	if (comma - n > 9 && !memcmp(s + n, "unsigned ", 9)) {
+		rck_strbuf_addc(out, 'u');
+		n += 9;
+	}
+	rck_strbuf_add(out, s + n, comma - n);
+	rck_strbuf_addc(out, s[comma + 2]);
+	return comma + 5;
+}
+
+/* Adds a name with vector types by their short names, and ">>" for "> >". */
+static void add_tidy(struct rck_strbuf *out, const char *s, size_t len)
+{
+	for (size_t i = 0, n; i < len; i += n) {
+		n = s[i] == 'H' ? add_vector_type(out, s + i, len - i) : 0;
+		if (n)
+			continue;
+		n = 1;
+		if (s[i] != ' ' || !i || s[i - 1] != '>' || i + 1 == len ||
+			s[i + 1] != '>')
+			rck_strbuf_addc(out, s[i]);
+	}
+}
+
 void rck_shorten_name(struct rck_strbuf *out, const char *name, size_t len)
 {
 	size_t end = without_parameters(name, len);
@@ -75,7 +115,7 @@ void rck_shorten_name(struct rck_strbuf *out, const char *name, size_t len)
 
 	if (start == end)
 		start = 0;
-	rck_strbuf_add(out, name + start, end - start);
+	add_tidy(out, name + start, end - start);
 }
 
 /* Length of the part before the template arguments that end the name. */
