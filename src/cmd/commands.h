@@ -4,6 +4,7 @@
 #include "cmd/cmd.h"
 
 extern const struct rck_cmd rck_cmd_doctor;
+extern const struct rck_cmd rck_cmd_soft;
 
 /* --version: version, what was compiled in, what was found at run time. */
 int rck_print_version(void);

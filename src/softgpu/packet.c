@@ -95,6 +95,7 @@ static hsa_status_t execute(struct sg_queue *q, uint64_t index, const struct sg_
 		.dispatch_id = index,
 		.code = k->code,
 		.kernel = k->symbol->name,
+		.threads = sg_threads(),
 		.range = sg_map_range,
 		.interrupt = sg_signal_interrupt,
 		.cancel = &q->stop,

@@ -148,6 +148,14 @@ static inline hsa_amd_memory_pool_t sg_pool_handle(const struct sg_pool *p)
 	return (hsa_amd_memory_pool_t){(uint64_t)(uintptr_t)p};
 }
 
+/* ------------------------------------------------------------- describe.c */
+
+/*
+ * The device of that index as one line, fields by tabs: target id, product, compute
+ * units, memory, wavefront. 1; 0: no such device; -1: RCK_SOFT_TARGET is wrong.
+ */
+int sg_describe(unsigned int index, char *out, size_t size);
+
 /* ----------------------------------------------------------------- pool.c */
 
 /* Page-aligned zeroed memory, kernels may use it; NULL when there is none. */
@@ -269,6 +277,7 @@ void sg_executables_destroy(void);
 extern _Atomic bool sg_is_open; /* between hsa_init and the last hsa_shut_down */
 extern volatile int sg_forked;  /* this process is a fork of the one that has threads */
 bool sg_executes(void);         /* false: RCK_SOFT_EXECUTE=0 */
+unsigned int sg_threads(void);  /* RCK_SOFT_THREADS; 0: one a processor */
 /* Nanoseconds of the system's clock, the unit of all times here. */
 uint64_t sg_now(void);
 /* A thread with all signals blocked, named for debuggers; 0 or an errno. */
