@@ -43,6 +43,8 @@ void rck_exposure_release(struct rck_exposure *e)
 	free(e->reason);
 	free(e->output);
 	free(e->spins_in);
+	free(e->hip);
+	free(e->hsa);
 	free(e->core);
 	*e = (struct rck_exposure){0};
 }
@@ -88,6 +90,8 @@ void rck_exposure_write(const struct rck_exposure *e, struct rck_json *j)
 	rck_json_kbool(j, "reordered", e->reordered);
 	rck_json_kstr(j, "reason", e->reason);
 	rck_json_kstr(j, "spins_in", e->spins_in);
+	rck_json_kstr(j, "hip", e->hip);
+	rck_json_kstr(j, "hsa", e->hsa);
 	rck_json_kstr(j, "core", e->core);
 	rck_json_kstr(j, "output", e->output);
 	rck_json_key(j, "threads");
@@ -170,6 +174,8 @@ int rck_exposure_read(const json_t *o, struct rck_exposure *e)
 	e->reordered = get_bool(o, "reordered");
 	e->reason = get_str(o, "reason");
 	e->spins_in = get_str(o, "spins_in");
+	e->hip = get_str(o, "hip");
+	e->hsa = get_str(o, "hsa");
 	e->core = get_str(o, "core");
 	e->output = get_str(o, "output");
 	e->threads = rck_xcalloc(json_array_size(threads) + 1, sizeof(*e->threads));

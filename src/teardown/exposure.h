@@ -54,11 +54,13 @@ struct rck_exposure {
 	pid_t listener; /* tid of the youngest thread that libamdhip64 made; 0: none */
 	bool listener_alive; /* at the end of a hang */
 	bool starved;        /* that thread was demoted */
-	bool reordered; /* libamdhip64's destructors have the order of AMD's builds */
-	char *reason;   /* one clause, or NULL */
-	char *output;   /* the end of what it wrote; unmasked; or NULL */
-	char *spins_in; /* the module that a hung process burns CPU in, or NULL */
-	char *core;     /* file of the core that was kept, or NULL */
+	bool reordered;  /* libamdhip64's destructors have the order of AMD's builds */
+	char *reason;    /* one clause, or NULL */
+	char *output;    /* the end of what it wrote; unmasked; or NULL */
+	char *spins_in;  /* the module that a hung process burns CPU in, or NULL */
+	char *hip, *hsa; /* the HIP and HSA runtimes that were loaded when the work was
+			    done: paths, or NULL */
+	char *core;      /* file of the core that was kept, or NULL */
 	struct rck_thread *threads;
 	size_t n_threads;
 };

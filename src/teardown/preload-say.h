@@ -33,24 +33,36 @@ static inline int number_in_env(const char *name, int otherwise)
 	return s && *s ? atoi(s) : otherwise;
 }
 
+static inline void say_line(const char *line, int n)
+{
+	int fd = number_in_env(RCK_PRELOAD_FD, -1);
+
+	/* a program that closed it has no more to say */
+	if (fd < 0 || write(fd, line, (size_t)n) < 0)
+		return;
+}
+
 /* One event; a negative number is left out. */
 static inline void say(const char *event, long a, long b)
 {
-	int fd = number_in_env(RCK_PRELOAD_FD, -1);
 	char line[128];
-	int n;
+	int n = snprintf(line, sizeof(line), "%d %s", getpid(), event);
 
-	if (fd < 0)
-		return;
-	n = snprintf(line, sizeof(line), "%d %s", getpid(), event);
 	if (a >= 0)
 		n += snprintf(line + n, sizeof(line) - (size_t)n, " %ld", a);
 	if (b >= 0)
 		n += snprintf(line + n, sizeof(line) - (size_t)n, " %ld", b);
 	line[n++] = '\n';
-	/* a program that closed it has no more to say */
-	if (write(fd, line, (size_t)n) < 0)
-		return;
+	say_line(line, n);
+}
+
+static inline void say_text(const char *event, const char *text)
+{
+	char line[4096]; /* PIPE_BUF: in one piece */
+	int n = snprintf(line, sizeof(line), "%d %s %s\n", getpid(), event, text);
+
+	if (n < (int)sizeof(line))
+		say_line(line, n);
 }
 
 /* Does this address belong to the HIP runtime? */

@@ -8,6 +8,7 @@
 #include "teardown/preload-say.h"
 
 #include <errno.h>
+#include <link.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
@@ -120,11 +121,30 @@ EXPORT uint32_t hsa_amd_signal_create(
 
 /* ---- the end of the work ---- */
 
+/* One of ours, or the machine's? The program that runs is asked: paths in its environment
+ * need not be what its loader took. */
+static int name_library(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	const char *slash = strrchr(info->dlpi_name, '/');
+	const char *base = slash ? slash + 1 : info->dlpi_name;
+
+	if (!strncmp(base, "libamdhip64.so", 14) ||
+		!strncmp(base, "libhsa-runtime64.so", 19))
+		say_text(RCK_SAYS_LIBRARY, info->dlpi_name);
+	return 0;
+}
+
+static void say_end(const char *event, int status)
+{
+	dl_iterate_phdr(name_library, NULL);
+	say(event, status & 0xff, -1);
+}
+
 static int wrapped_main(int argc, char **argv, char **envp)
 {
 	int status = real_main(argc, argv, envp);
 
-	say(RCK_SAYS_RETURNED, status & 0xff, -1);
+	say_end(RCK_SAYS_RETURNED, status);
 	return status;
 }
 
@@ -144,7 +164,7 @@ EXPORT __attribute__((noreturn)) void exit(int status)
 {
 	exit_fn *real = (exit_fn *)next("exit");
 
-	say(RCK_SAYS_EXIT, status & 0xff, -1);
+	say_end(RCK_SAYS_EXIT, status);
 	real(status);
 	__builtin_unreachable();
 }

@@ -1,7 +1,8 @@
 /*
  * The words between the preloaded libraries and their supervisor. They write lines
- * "PID EVENT [NUMBER [NUMBER]]\n", each in one write, to the descriptor that
- * RCK_PRELOAD_FD names; the rest of the environment says what they are to do besides.
+ * "PID EVENT [NUMBER [NUMBER]]\n" or "PID EVENT PATH\n", each in one write, to the
+ * descriptor that RCK_PRELOAD_FD names; the rest of the environment says what they are to
+ * do besides.
  */
 #pragma once
 
@@ -14,6 +15,7 @@
 #define RCK_SAYS_EXIT          "exit"        /* exit() was called: STATUS */
 #define RCK_SAYS_THREAD        "thread"      /* libamdhip64 made a thread: TID */
 #define RCK_SAYS_THREAD_END    "thread-end"  /* and it returned: TID */
+#define RCK_SAYS_LIBRARY       "library"     /* is loaded at the end: PATH */
 #define RCK_SAYS_STARVED       "starved"     /* demoted: TID */
 #define RCK_SAYS_NOT_STARVED   "not-starved" /* could not be: ERRNO */
 #define RCK_SAYS_REORDERED     "reordered"   /* DESTRUCTORS OFFSET of the one put last */

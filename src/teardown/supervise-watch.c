@@ -21,7 +21,7 @@
 #define KEPT_OUTPUT   4096u  /* bytes of the program's last words */
 #define LONGEST_LINE  65536u /* bytes that --done-regex looks at */
 #define LINGER        1.0    /* seconds that children may outlive their root unasked */
-#define LONGEST_GRACE 10     /* times the grace, for one that got no CPU */
+#define LONGEST_GRACE 120.0  /* seconds, for one that is runnable and gets no CPU */
 #define EVENT_FD      100    /* out of the way of programs that number their own */
 
 struct watch {
@@ -173,13 +173,21 @@ static void set_reason(struct rck_exposure *e, char *reason)
 	e->reason = reason;
 }
 
+static void on_library(struct watch *w, const char *path)
+{
+	char **slot = strstr(path, "/libhsa-runtime64.so") ? &w->e->hsa : &w->e->hip;
+
+	free(*slot);
+	*slot = rck_xstrdup(path);
+}
+
 static void on_event(struct watch *w, const char *line)
 {
 	char name[32];
 	long a = 0, b = 0;
-	int pid;
+	int pid, text = 0;
 
-	if (sscanf(line, "%d %31s %ld %ld", &pid, name, &a, &b) < 2)
+	if (sscanf(line, "%d %31s %n%ld %ld", &pid, name, &text, &a, &b) < 2)
 		return;
 	if (!strcmp(name, RCK_SAYS_LOADED)) {
 		w->loaded = true;
@@ -188,6 +196,8 @@ static void on_event(struct watch *w, const char *line)
 	} else if (!strcmp(name, RCK_SAYS_THREAD)) {
 		w->e->listener = (pid_t)a;
 		w->listener_pid = pid;
+	} else if (!strcmp(name, RCK_SAYS_LIBRARY)) {
+		on_library(w, line + text);
 	} else if (!strcmp(name, RCK_SAYS_STARVED)) {
 		w->e->starved = true;
 	} else if (!strcmp(name, RCK_SAYS_NOT_STARVED)) {
@@ -302,7 +312,7 @@ static bool deserves_more(const struct watch *w, double now)
 	struct rck_pids below;
 	bool runnable = false;
 
-	if (now - w->grace_since > LONGEST_GRACE * w->s->grace ||
+	if (now - w->grace_since > LONGEST_GRACE ||
 		rck_proc_cpu_below() - w->grace_cpu >= w->s->cpu_needed)
 		return false;
 	below = rck_proc_descendants(getpid());

@@ -1,3 +1,4 @@
+#include "container/container.h"
 #include "teardown/trial.h"
 #include "teardown/proc.h"
 #include "teardown/stats.h"
@@ -5,7 +6,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,18 +32,6 @@ struct run {
 	uint64_t lot;
 	unsigned pairs[RCK_ARMS_MAX][2]; /* first arm alone hung; this one alone did */
 };
-
-static int fail(struct rck_diag *diag, int code, const char *fmt, ...)
-{
-	va_list ap;
-
-	diag->code = code;
-	diag->offset = RCK_OFFSET_NONE;
-	va_start(ap, fmt);
-	vsnprintf(diag->msg, sizeof(diag->msg), fmt, ap);
-	va_end(ap);
-	return code;
-}
 
 static bool stopped(const struct rck_trial *t)
 {
@@ -114,8 +102,8 @@ static int expose_alone(struct run *run, unsigned arm, struct rck_exposure *e)
 	spec.after_done = run->t->timeout > 0 ? 0 : 8;
 	err = rck_supervisor_start(&spec, &sup);
 	if (err)
-		return fail(
-			run->diag, err, "cannot start a supervisor: %s", strerror(-err));
+		return rck_fail(run->diag, err, RCK_OFFSET_NONE,
+			"cannot start a supervisor: %s", strerror(-err));
 	for (;;) {
 		struct pollfd fd = {rck_supervisor_fd(sup), POLLIN, 0};
 
@@ -150,7 +138,8 @@ static int measure_arm(struct run *run, unsigned arm)
 		if (err)
 			return err;
 		if (e.outcome == RCK_OUTCOME_NOT_RUN && e.reason)
-			err = fail(run->diag, -ENOEXEC, "%s", e.reason);
+			err = rck_fail(
+				run->diag, -ENOEXEC, RCK_OFFSET_NONE, "%s", e.reason);
 		if (!err && (i || rck_outcome_is_hang(e.outcome))) {
 			bool hang = rck_outcome_is_hang(e.outcome);
 
@@ -269,7 +258,7 @@ static bool read_slot(struct run *run, struct slot *s, unsigned round, unsigned 
 	e.started = s->begun - run->begun;
 	if (e.outcome == RCK_OUTCOME_NOT_RUN) {
 		if (e.reason && !stopped(run->t))
-			fail(run->diag, -EIO, "%s", e.reason);
+			rck_fail(run->diag, -EIO, RCK_OFFSET_NONE, "%s", e.reason);
 		rck_exposure_release(&e);
 	} else {
 		keep(run, &e);
@@ -324,8 +313,8 @@ static int run_batch(
 	int err = rck_load_start(t->shape, t->workers, &load);
 
 	if (err)
-		return fail(run->diag, err, "cannot start %u workers: %s", t->workers,
-			strerror(-err));
+		return rck_fail(run->diag, err, RCK_OFFSET_NONE,
+			"cannot start %u workers: %s", t->workers, strerror(-err));
 	for (unsigned i = 0; i < n && !err; i++) {
 		struct slot *s = &slots[i];
 
@@ -334,8 +323,8 @@ static int run_batch(
 		s->begun = rck_proc_now();
 		err = rck_supervisor_start(&s->spec, &s->sup);
 		if (err)
-			fail(run->diag, err, "cannot start a supervisor: %s",
-				strerror(-err));
+			rck_fail(run->diag, err, RCK_OFFSET_NONE,
+				"cannot start a supervisor: %s", strerror(-err));
 	}
 	do {
 		live = poll_slots(run, slots, n, round, first);
@@ -431,8 +420,9 @@ int rck_trial_run(
 		gmtime_r(&wall, &utc));
 	if (!t->n_arms || t->n_arms > RCK_ARMS_MAX ||
 		rck_trial_per_round(t) * t->n_arms > RCK_SLOTS_MAX)
-		return fail(diag, -EINVAL, "at most %d arms and %d exposures at a time",
-			RCK_ARMS_MAX, RCK_SLOTS_MAX);
+		return rck_fail(diag, -EINVAL, RCK_OFFSET_NONE,
+			"at most %d arms and %d exposures at a time", RCK_ARMS_MAX,
+			RCK_SLOTS_MAX);
 	err = measure(&run);
 	for (unsigned i = 0; i < rck_trial_rounds(t) && !err && !stopped(t); i++) {
 		err = run_round(&run, i);

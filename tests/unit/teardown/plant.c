@@ -127,6 +127,16 @@ static int hang_in_work(void)
 	return 0;
 }
 
+/* A child of its own, and work that takes a while. */
+static int leave_slowly(void)
+{
+	if (!fork())
+		for (;;)
+			pause();
+	sleep(1);
+	return 0;
+}
+
 static int clean(void)
 {
 	return 0;
@@ -143,6 +153,7 @@ static const struct {
 	{"fail", fail},
 	{"ignore-term", ignore_term},
 	{"leave", leave},
+	{"leave-slowly", leave_slowly},
 	{"fork-spin", fork_spin},
 	{"hang-in-work", hang_in_work},
 };

@@ -9,6 +9,8 @@
 #include "teardown/proc.h"
 #include "teardown/supervise.h"
 
+#include "alive.h"
+
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -57,35 +59,7 @@ static struct rck_exposure expose_with(
 
 static struct rck_exposure expose(const char *kind, double deadline)
 {
-	return expose_with(kind, NULL, (struct rck_supervise){0}, deadline);
-}
-
-/* Names every live process that has this word in its command line, but for us. */
-static size_t alive_with(const char *word)
-{
-	struct rck_pids all = rck_proc_descendants(1);
-	size_t n = 0;
-
-	for (size_t i = 0; i < all.n; i++) {
-		char path[64], line[512];
-		size_t len;
-		FILE *f;
-
-		snprintf(path, sizeof(path), "/proc/%d/cmdline", all.ids[i]);
-		f = fopen(path, "r");
-		if (!f)
-			continue;
-		len = fread(line, 1, sizeof(line) - 1, f);
-		fclose(f);
-		line[len] = 0;
-		for (size_t k = 0; k < len; k++)
-			if (!line[k])
-				line[k] = ' ';
-		if (all.ids[i] != getpid() && strstr(line, word))
-			n++;
-	}
-	free(all.ids);
-	return n;
+	return expose_with(kind, "of-supervise", (struct rck_supervise){0}, deadline);
 }
 
 static void clean(void **state)
@@ -198,7 +172,7 @@ static void ignores_sigterm(void **state)
 
 	assert_int_equal(e.outcome, RCK_OUTCOME_HANG_DONE);
 	rck_exposure_release(&e);
-	assert_int_equal(alive_with("plant ignore-term"), 0);
+	assert_int_equal(alive_with("plant ignore-term of-supervise"), 0);
 }
 
 static void leaves_children(void **state)
@@ -208,7 +182,7 @@ static void leaves_children(void **state)
 	assert_int_equal(e.outcome, RCK_OUTCOME_CLEAN);
 	assert_int_equal(e.left_behind, 6);
 	rck_exposure_release(&e);
-	assert_int_equal(alive_with("plant leave"), 0);
+	assert_int_equal(alive_with("plant leave of-supervise"), 0);
 }
 
 static void child_hangs(void **state)
@@ -217,7 +191,7 @@ static void child_hangs(void **state)
 
 	assert_int_equal(e.outcome, RCK_OUTCOME_HANG_DONE);
 	rck_exposure_release(&e);
-	assert_int_equal(alive_with("plant fork-spin"), 0);
+	assert_int_equal(alive_with("plant fork-spin of-supervise"), 0);
 }
 
 static void no_such_program(void **state)
@@ -238,7 +212,7 @@ static void no_such_program(void **state)
 
 static void cut(void **state)
 {
-	const char *argv[] = {plant, "leave", NULL};
+	const char *argv[] = {plant, "leave", "of-supervise", NULL};
 	struct rck_supervise s = {.argv = argv, .preload = preload, .starve_cpu = -1};
 	struct rck_supervisor *sup;
 	struct rck_exposure e;
@@ -249,7 +223,7 @@ static void cut(void **state)
 		usleep(1000);
 	assert_int_equal(e.outcome, RCK_OUTCOME_NOT_RUN);
 	rck_exposure_release(&e);
-	assert_int_equal(alive_with("plant leave"), 0);
+	assert_int_equal(alive_with("plant leave of-supervise"), 0);
 }
 
 /* The parent of the supervisor is killed: the tree must not outlive it. */

@@ -1,0 +1,132 @@
+#include "report/experiment.h"
+#include "teardown/verdict.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* XML 1.0 allows of the control characters only tab and the line ends. */
+static void escaped(struct rck_strbuf *out, const char *s)
+{
+	_cleanup_strbuf_ struct rck_strbuf masked = RCK_STRBUF_INIT;
+
+	for (const char *line = s; *line;) {
+		size_t n = strcspn(line, "\n");
+
+		rck_strbuf_add_masked(&masked, line, n);
+		if (line[n])
+			rck_strbuf_addc(&masked, '\n');
+		line += n + (line[n] != 0);
+	}
+	for (size_t i = 0; i < masked.len; i++)
+		switch (masked.buf[i]) {
+		case '&':
+			rck_strbuf_adds(out, "&amp;");
+			break;
+		case '<':
+			rck_strbuf_adds(out, "&lt;");
+			break;
+		case '>':
+			rck_strbuf_adds(out, "&gt;");
+			break;
+		case '"':
+			rck_strbuf_adds(out, "&quot;");
+			break;
+		default:
+			rck_strbuf_addc(out, masked.buf[i]);
+		}
+}
+
+static void stacks(struct rck_strbuf *out, const struct rck_exposure *e)
+{
+	for (size_t i = 0; i < e->n_threads; i++) {
+		const struct rck_thread *t = &e->threads[i];
+		char *line = rck_xasprintf("thread %s, state %c, %.0f %% of a CPU\n",
+			t->name, t->state, 100 * t->cpu);
+
+		escaped(out, line);
+		free(line);
+		for (size_t f = 0; f < t->n_frames; f++) {
+			rck_strbuf_addf(out, "  #%zu ", f);
+			escaped(out, t->frames[f]);
+			rck_strbuf_addc(out, '\n');
+		}
+	}
+}
+
+static void test_case(struct rck_strbuf *out, const struct rck_experiment *x,
+	const struct rck_exposure *e)
+{
+	bool crashed = e->outcome == RCK_OUTCOME_CRASH;
+	const char *element = crashed ? "error" : "failure";
+
+	rck_strbuf_adds(out, "    <testcase classname=\"");
+	escaped(out, x->arms[e->arm].name);
+	rck_strbuf_addf(out, "\" name=\"round %u slot %u\" time=\"%.3f\"", e->round,
+		e->slot, e->seconds);
+	if (e->outcome == RCK_OUTCOME_CLEAN) {
+		rck_strbuf_adds(out, "/>\n");
+		return;
+	}
+	rck_strbuf_addf(out, ">\n      <%s type=\"%s\" message=\"%s", element,
+		rck_outcome_key(e->outcome), rck_outcome_name(e->outcome));
+	if (e->spins_in) {
+		rck_strbuf_adds(out, ", spins in ");
+		escaped(out, e->spins_in);
+	}
+	if (e->signal)
+		rck_strbuf_addf(out, ", signal %d", e->signal);
+	rck_strbuf_adds(out, "\">");
+	stacks(out, e);
+	rck_strbuf_addf(out, "</%s>\n    </testcase>\n", element);
+}
+
+static void suite(
+	struct rck_strbuf *out, const struct rck_experiment *x, const struct rck_cell *c)
+{
+	unsigned failures = 0, errors = 0;
+	char *verdict = rck_verdict_cell(x, c);
+
+	for (size_t i = 0; i < c->result.n; i++) {
+		enum rck_outcome o = c->result.exposures[i].outcome;
+
+		errors += o == RCK_OUTCOME_CRASH;
+		failures += o != RCK_OUTCOME_CRASH && o != RCK_OUTCOME_CLEAN;
+	}
+	rck_strbuf_addf(out,
+		"  <testsuite name=\"%s %s%s%s\" tests=\"%zu\" "
+		"failures=\"%u\" errors=\"%u\" time=\"%.3f\"",
+		x->tool, rck_load_name(c->shape), *c->route ? " " : "", c->route,
+		c->result.n + (c->trouble != NULL), failures,
+		errors + (c->trouble != NULL), c->result.seconds);
+	if (*c->result.started_at)
+		rck_strbuf_addf(out, " timestamp=\"%.19s\"", c->result.started_at);
+	rck_strbuf_adds(out, ">\n    <properties>\n");
+	for (size_t i = 0; i < x->n_environment; i++) {
+		rck_strbuf_addf(out, "      <property name=\"%s\" value=\"",
+			x->environment[i].key);
+		escaped(out, x->environment[i].value);
+		rck_strbuf_adds(out, "\"/>\n");
+	}
+	rck_strbuf_adds(out, "    </properties>\n");
+	for (size_t i = 0; i < c->result.n; i++)
+		test_case(out, x, &c->result.exposures[i]);
+	if (c->trouble) {
+		rck_strbuf_adds(out, "    <testcase classname=\"rocmcheck\" name=\"run\">"
+				     "<error type=\"trouble\" message=\"");
+		escaped(out, c->trouble);
+		rck_strbuf_adds(out, "\"/></testcase>\n");
+	}
+	rck_strbuf_adds(out, "    <system-out>");
+	escaped(out, verdict);
+	rck_strbuf_adds(out, "</system-out>\n  </testsuite>\n");
+	free(verdict);
+}
+
+void rck_experiment_junit(const struct rck_experiment *x, struct rck_strbuf *out)
+{
+	rck_strbuf_adds(
+		out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
+	for (size_t i = 0; i < x->n_cells; i++)
+		suite(out, x, &x->cells[i]);
+	rck_strbuf_adds(out, "</testsuites>\n");
+}
