@@ -32,7 +32,8 @@ struct rck_inspect_text {
 	/* of the current file */
 	const char *path;
 	struct rck_rows *rows;
-	unsigned versions; /* bit a code object version */
+	uint64_t n_objects; /* that are shown */
+	unsigned versions;  /* bit a code object version */
 	char **targets;
 	size_t n_targets;
 	struct remark *remarks, **last_remark;
@@ -75,6 +76,7 @@ void rck_inspect_text_file(struct rck_inspect_text *t, const char *path)
 	t->n_files++;
 	t->path = path;
 	t->rows = rck_rows_new(t->spec->group, t->args);
+	t->n_objects = 0;
 	t->versions = 0;
 	t->targets = NULL;
 	t->n_targets = 0;
@@ -96,6 +98,7 @@ static void add_target(struct rck_inspect_text *t, const char *target)
 void rck_inspect_text_object(
 	struct rck_inspect_text *t, const char *where, const struct rck_code_object *co)
 {
+	t->n_objects++;
 	t->versions |= 1u << rck_code_object_version(co);
 	add_target(t, rck_code_object_target(co));
 	for (size_t i = 0; i < rck_code_object_note_count(co); i++)
@@ -149,7 +152,7 @@ static void plural(struct rck_strbuf *sb, uint64_t n, const char *what)
 	rck_strbuf_addf(sb, "%" PRIu64 " %s%s", n, what, n == 1 ? "" : "s");
 }
 
-/* "libx.so: V6, 50 code objects, 10 targets: gfx803 ..." */
+/* "libx.so: 50 code objects (V6) for 10 targets: gfx803 ..." */
 static void print_title(struct rck_inspect_text *t, const struct rck_summary *s)
 {
 	_cleanup_strbuf_ struct rck_strbuf line = RCK_STRBUF_INIT;
@@ -160,10 +163,12 @@ static void print_title(struct rck_inspect_text *t, const struct rck_summary *s)
 	rck_strbuf_add_masked(t->out, t->path, strlen(t->path));
 	at = rck_term_columns(t->out->buf + at, t->out->len - at);
 	rck_strbuf_adds(t->out, paint(t, RCK_NORMAL));
-	rck_strbuf_adds(&line, ":");
-	if (s->code_objects) {
-		rck_strbuf_addc(&line, ' ');
+	rck_strbuf_adds(&line, ": ");
+	if (t->n_objects && t->n_objects != s->code_objects)
+		rck_strbuf_addf(&line, "%" PRIu64 " of ", t->n_objects);
+	if (s->code_objects)
 		plural(&line, s->code_objects, "code object");
+	if (t->n_objects) {
 		rck_strbuf_adds(&line, " (");
 		for (unsigned v = 0, n = 0; v < 32; v++)
 			if (t->versions & 1u << v)
@@ -178,9 +183,12 @@ static void print_title(struct rck_inspect_text *t, const struct rck_summary *s)
 			rck_strbuf_add_masked(
 				&line, t->targets[i], strlen(t->targets[i]));
 		}
+	} else if (s->code_objects) {
+		rck_strbuf_addf(
+			&line, ", none of %" PRIu64 " kernels selected", s->kernels);
 	} else {
-		rck_strbuf_adds(&line, s->incomplete ? " no code object that can be read"
-						     : " no device code");
+		rck_strbuf_adds(&line, s->incomplete ? "no code object that can be read"
+						     : "no device code");
 	}
 	rck_term_wrap(t->out, line.buf, (unsigned)at, INDENT, width_of(t));
 }
@@ -220,8 +228,10 @@ static void add_counts(struct rck_strbuf *sb, const struct rck_summary *s, uint6
 		if (s->causes[c])
 			rck_strbuf_addf(sb, "%s%s", n++ ? ", " : "; cause ",
 				rck_cause_name((enum rck_cause)c));
-	add_count(sb, "; ", "incomplete", s->incomplete);
-	add_count(sb, "; ", "unreadable", s->errors);
+	if (s->incomplete)
+		rck_strbuf_addf(sb, "; %" PRIu64 " incomplete", s->incomplete);
+	if (s->errors)
+		rck_strbuf_addf(sb, "; %" PRIu64 " unreadable", s->errors);
 }
 
 static void print_counts(struct rck_inspect_text *t, const char *lead,
@@ -282,7 +292,7 @@ void rck_inspect_text_file_end(struct rck_inspect_text *t, const struct rck_summ
 	}
 	rck_kernel_table_print(t->spec, t->rows, t->out);
 	print_remarks(t);
-	if (s->code_objects || s->incomplete)
+	if (t->n_objects || s->incomplete)
 		print_counts(t, "  ", s, t->spec->group ? rck_rows_count(t->rows) : 0);
 	if (t->extracted)
 		rck_strbuf_addf(
@@ -350,7 +360,7 @@ void rck_inspect_text_finish(struct rck_inspect_text *t, const struct rck_summar
 		rck_strbuf_adds(&lead, "Total: ");
 		plural(&lead, s->files, "file");
 		rck_strbuf_adds(&lead, " with device code, ");
-		rck_strbuf_addc(t->out, '\n');
+		rck_strbuf_adds(t->out, t->n_shown ? "\n" : "");
 		print_counts(t, lead.buf, s, 0);
 	}
 }

@@ -195,7 +195,13 @@ static void fit_columns(struct printer *t)
 		choose_facts(t->spec->columns, t->shown, &diag);
 		return;
 	}
+	if (t->spec->sort >= 0) {
+		used += fact_width(t, (enum rck_fact)t->spec->sort) + 2;
+		t->shown[t->spec->sort] = true;
+	}
 	for (size_t p = 0; p < N_PRIORITY; p++) {
+		if (t->shown[by_priority[p]])
+			continue;
 		if (p >= N_FLAGS && !is_known(t, by_priority[p]))
 			continue;
 		n = fact_width(t, by_priority[p]) + 2;
