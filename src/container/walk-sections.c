@@ -120,7 +120,7 @@ static enum rck_step section(
 	enum role role = role_of(e);
 	enum rck_magic magic;
 
-	if (x->is_elf && x->elf.type == SHT_LLVM_OFFLOADING)
+	if (x->is_elf && x->u.elf.type == SHT_LLVM_OFFLOADING)
 		role = OFFLOADING;
 	rck_walk_name(file, frame, e->id, e->id_len);
 	switch (role) {
@@ -164,9 +164,11 @@ static enum rck_step judge(struct rck_file *file, struct rck_frame *frame)
 
 static enum rck_step sections_step(struct rck_file *file, struct rck_frame *frame)
 {
+	struct rck_sections *x = &frame->u.sections;
 	struct rck_diag diag = {0};
 	struct rck_entry e;
-	int err = rck_host_elf_next(&frame->u.sections.elf, &e, &diag);
+	int err = x->is_elf ? rck_host_elf_next(&x->u.elf, &e, &diag)
+			    : rck_pe_next(&x->u.pe, &e, &diag);
 
 	if (err > 0)
 		return section(file, frame, &e);
@@ -178,7 +180,8 @@ static enum rck_step sections_step(struct rck_file *file, struct rck_frame *fram
 
 static void sections_close(struct rck_frame *frame)
 {
-	rck_host_elf_close(&frame->u.sections.elf);
+	if (frame->u.sections.is_elf)
+		rck_host_elf_close(&frame->u.sections.u.elf);
 }
 
 static const struct rck_frame_type sections_frame = {sections_step, sections_close};
@@ -189,17 +192,18 @@ enum rck_step rck_walk_push_sections(struct rck_file *file, struct rck_frame *pa
 	struct rck_frame *f =
 		rck_walk_push(file, parent, &sections_frame, s, bytes, true);
 	struct rck_diag diag = {0};
+	struct rck_sections *x;
 	int err;
 
 	if (!f)
 		return RCK_STEP_ITEM;
-	f->u.sections.is_elf = is_elf;
-	f->u.sections.items_before = file->items;
-	err = rck_host_elf_open(&f->u.sections.elf, s, &diag);
+	x = &f->u.sections;
+	x->is_elf = is_elf;
+	x->items_before = file->items;
+	err = is_elf ? rck_host_elf_open(&x->u.elf, s, &diag)
+		     : rck_pe_open(&x->u.pe, s, &diag);
 	if (!err)
 		return RCK_STEP_MORE;
 	rck_walk_diag(file, f, RCK_ITEM_ERROR, s, NULL, &diag);
-	file->item.bytes = parent ? parent->bytes : file->bytes;
-	rck_walk_pop(file);
-	return RCK_STEP_ITEM;
+	return rck_walk_refuse(file);
 }

@@ -9,8 +9,10 @@
 #include "container/bundle.h"
 #include "container/bytes.h"
 #include "container/ccob.h"
+#include "container/archive.h"
 #include "container/host-elf.h"
 #include "container/offload-binary.h"
+#include "container/pe.h"
 #include "container/records.h"
 #include "container/sniff.h"
 #include "util/strbuf.h"
@@ -58,7 +60,10 @@ struct rck_frame_type {
 
 /* Walks an ELF's or a PE's sections. */
 struct rck_sections {
-	struct rck_host_elf elf;
+	union {
+		struct rck_host_elf elf;
+		struct rck_pe pe;
+	} u;
 	bool is_elf;
 	bool fatbin;           /* there is a .hip_fatbin */
 	uint64_t bundles;      /* records in .hip_fatbin */
@@ -79,6 +84,7 @@ struct rck_frame {
 	unsigned depth;            /* containers around and including this one */
 	size_t where_len;          /* of file->where: this frame's own name */
 	const char *inside;        /* what offsets count in: NULL for the file itself */
+	bool other;                /* bytes are a file that was opened for this frame */
 	bool fatbin;               /* records: of a .hip_fatbin, the parent's */
 	bool numbered;             /* records: "[0]" is written too */
 	struct rck_record pending; /* records: the one behind a note */
@@ -87,6 +93,11 @@ struct rck_frame {
 		struct rck_records records;
 		struct rck_bundle bundle;
 		struct rck_offload offload;
+		struct rck_archive archive;
+		struct {
+			struct rck_part part;
+			bool given;
+		} single;
 	} u;
 };
 
@@ -147,6 +158,16 @@ struct rck_frame *rck_walk_push(struct rck_file *file, struct rck_frame *parent,
 	struct rck_bytes *bytes, bool nests);
 /* Ends the top frame. */
 void rck_walk_pop(struct rck_file *file);
+/* Ends the top frame, for which file->item is an error: it could not be opened. */
+enum rck_step rck_walk_refuse(struct rck_file *file);
+/*
+ * A frame whose only part is part, in bytes of its own: another file (other), or
+ * something inflated. part's strings must live as long as parent. inside: what its
+ * offsets count in.
+ */
+enum rck_step rck_walk_push_single(struct rck_file *file, struct rck_frame *parent,
+	struct rck_bytes *bytes, const struct rck_part *part, const char *inside,
+	bool other);
 /* A frame over a range of records. */
 enum rck_step rck_walk_push_records(struct rck_file *file, struct rck_frame *parent,
 	struct rck_slice s, struct rck_bytes *bytes, bool nests);
@@ -155,6 +176,16 @@ enum rck_place rck_walk_place_of(const struct rck_bundle_id *id);
 /* How much may still be inflated: for a limit. */
 uint64_t rck_walk_limit(const struct rck_file *file);
 
+/*
+ * Opens a file that frame's container names, relative to the folder of the file that
+ * frame is in. Refuses one that is open around it already, and more than RCK_OTHER_FILES.
+ */
+int rck_walk_open_other(struct rck_file *file, const struct rck_frame *frame,
+	const char *path, size_t len, struct rck_bytes **out, struct rck_diag *diag);
+
+/* walk-archive.c */
+enum rck_step rck_walk_push_archive(struct rck_file *file, struct rck_frame *parent,
+	struct rck_slice s, struct rck_bytes *bytes);
 /* walk-sections.c */
 enum rck_step rck_walk_push_sections(struct rck_file *file, struct rck_frame *parent,
 	struct rck_slice s, struct rck_bytes *bytes, bool is_elf);
