@@ -30,10 +30,17 @@ static enum rck_step member_elsewhere(
 {
 	struct rck_part part = {.place = RCK_PLACE_MEMBER, .container = "archive"};
 	struct rck_archive *a = &frame->u.archive;
-	struct rck_bytes *bytes;
+	struct rck_bytes *bytes = NULL;
 	struct rck_diag diag = {0};
 	enum rck_step step;
-	int err = rck_walk_open_other(file, frame, e->id, e->id_len, &bytes, &diag);
+	_cleanup_strbuf_ struct rck_strbuf path = RCK_STRBUF_INIT;
+	int err;
+
+	if (rck_walk_path(file, frame, e->id, e->id_len, &path))
+		err = rck_walk_open_other(file, frame, path.buf, &bytes, &diag);
+	else
+		err = rck_fail(&diag, -ENOENT, RCK_OFFSET_NONE,
+			"it is another file, and there is no folder to look in");
 
 	if (!err) {
 		part.slice = rck_bytes_slice(bytes);

@@ -13,7 +13,7 @@
 #define WRAPPER_HIPF 0x48495046u
 #define WRAPPER_HIPK 0x4b504948u
 
-enum role { OTHER, FATBIN, WRAPPERS, RDC, OFFLOADING };
+enum role { OTHER, FATBIN, WRAPPERS, RDC, OFFLOADING, KPACK_REF };
 
 /*
  * Sections by name. PE images cut names to eight bytes. Sources: clang/lib/CodeGen/
@@ -32,6 +32,8 @@ static const struct {
 	{RDC_PREFIX, false, RDC},
 	{".llvm.offloading", false, OFFLOADING},
 	{".llvm.of", true, OFFLOADING},
+	{".rocm_kpack_ref", true, KPACK_REF},
+	{".kpackrf", true, KPACK_REF},
 };
 
 static enum role role_of(const struct rck_entry *e)
@@ -133,6 +135,9 @@ static enum rck_step section(
 		return rdc_section(file, frame, e);
 	case OFFLOADING:
 		return push_records(file, frame, e, false);
+	case KPACK_REF:
+		x->kref = e->slice;
+		return RCK_STEP_MORE;
 	case OTHER:
 		break;
 	}
@@ -144,22 +149,41 @@ static enum rck_step section(
 	return RCK_STEP_MORE;
 }
 
-/* Wrappers against bundles, once all sections were seen. */
+/* Wrappers against what was found, once all sections were seen. */
 static enum rck_step judge(struct rck_file *file, struct rck_frame *frame)
 {
 	struct rck_sections *x = &frame->u.sections;
 	struct rck_slice s = rck_subslice(frame->slice, 0, 0);
 
 	rck_walk_name(file, frame, "", 0);
-	if (x->judged++ || !x->hipf || x->hipf == x->bundles)
+	switch (x->judged++) {
+	case 0:
+		if (x->kref.size)
+			return rck_walk_push_kpack_ref(file, frame, x->kref);
+		if (x->hipk)
+			return rck_walk_say(file, frame, RCK_ITEM_INCOMPLETE, s, NULL,
+				-ENODATA,
+				"device code is external (kpack), but nothing says "
+				"where: "
+				"no .rocm_kpack_ref");
+		return RCK_STEP_MORE;
+	case 1:
+		/* an unlinked -fgpu-rdc object: a wrapper, and bitcode instead of bundles
+		 */
+		if (!x->hipf || x->hipf == x->bundles ||
+			(!x->fatbin && file->items > x->items_before))
+			return RCK_STEP_DONE;
+		if (!x->bundles && file->items == x->items_before)
+			return rck_walk_say(file, frame, RCK_ITEM_INCOMPLETE, s, NULL,
+				-ENODATA,
+				"registers %llu fat binaries with HIP, but holds none",
+				(unsigned long long)x->hipf);
+		return rck_walk_say(file, frame, RCK_ITEM_NOTE, s, NULL, 0,
+			"registers %llu fat binaries with HIP, but holds %llu bundles",
+			(unsigned long long)x->hipf, (unsigned long long)x->bundles);
+	default:
 		return RCK_STEP_DONE;
-	if (!x->bundles && file->items == x->items_before)
-		return rck_walk_say(file, frame, RCK_ITEM_INCOMPLETE, s, NULL, -ENODATA,
-			"registers %llu fat binaries with HIP, but holds none",
-			(unsigned long long)x->hipf);
-	return rck_walk_say(file, frame, RCK_ITEM_NOTE, s, NULL, 0,
-		"registers %llu fat binaries with HIP, but holds %llu bundles",
-		(unsigned long long)x->hipf, (unsigned long long)x->bundles);
+	}
 }
 
 static enum rck_step sections_step(struct rck_file *file, struct rck_frame *frame)

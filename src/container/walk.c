@@ -154,28 +154,33 @@ enum rck_step rck_walk_refuse(struct rck_file *file)
 	return RCK_STEP_ITEM;
 }
 
-int rck_walk_open_other(struct rck_file *file, const struct rck_frame *frame,
-	const char *path, size_t len, struct rck_bytes **out, struct rck_diag *diag)
+bool rck_walk_path(struct rck_file *file, const struct rck_frame *frame, const char *path,
+	size_t len, struct rck_strbuf *full)
 {
 	const char *beside = rck_bytes_path(frame->bytes);
-	_cleanup_strbuf_ struct rck_strbuf full = RCK_STRBUF_INIT;
 	const char *slash;
-	int err;
 
-	*out = NULL;
 	if (!beside)
 		beside = file->path;
 	if (!beside || !len || memchr(path, 0, len))
-		return rck_fail(
-			diag, -ENOENT, RCK_OFFSET_NONE, "cannot be looked for: no path");
+		return false;
+	slash = strrchr(beside, '/');
+	if (path[0] != '/' && slash)
+		rck_strbuf_add(full, beside, (size_t)(slash - beside) + 1);
+	rck_strbuf_add(full, path, len);
+	return true;
+}
+
+int rck_walk_open_other(struct rck_file *file, const struct rck_frame *frame,
+	const char *path, struct rck_bytes **out, struct rck_diag *diag)
+{
+	int err;
+
+	*out = NULL;
 	if (atomic_fetch_add(&file->budget->other_files, 1) >= RCK_OTHER_FILES)
 		return rck_fail(diag, -E2BIG, RCK_OFFSET_NONE,
 			"not opened: more than %d other files", RCK_OTHER_FILES);
-	slash = strrchr(beside, '/');
-	if (path[0] != '/' && slash)
-		rck_strbuf_add(&full, beside, (size_t)(slash - beside) + 1);
-	rck_strbuf_add(&full, path, len);
-	err = rck_bytes_map(full.buf, out, diag);
+	err = rck_bytes_map(path, out, diag);
 	if (err)
 		return err;
 	for (const struct rck_frame *f = frame; f; f = f->parent) {
@@ -554,6 +559,10 @@ enum rck_step rck_walk_part(
 	case RCK_MAGIC_ARCHIVE:
 	case RCK_MAGIC_THIN_ARCHIVE:
 		return rck_walk_push_archive(file, frame, s, bytes);
+	case RCK_MAGIC_KPACK:
+		return rck_walk_push_kpack(file, frame, s, bytes);
+	case RCK_MAGIC_SQLITE:
+		return rck_walk_push_kdb(file, frame, s, bytes);
 	default:
 		break;
 	}

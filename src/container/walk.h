@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <glob.h>
 #include <stdatomic.h>
 
 #include "container/bundle.h"
@@ -11,6 +12,8 @@
 #include "container/ccob.h"
 #include "container/archive.h"
 #include "container/host-elf.h"
+#include "container/kdb.h"
+#include "container/kpack.h"
 #include "container/offload-binary.h"
 #include "container/pe.h"
 #include "container/records.h"
@@ -68,8 +71,20 @@ struct rck_sections {
 	bool fatbin;           /* there is a .hip_fatbin */
 	uint64_t bundles;      /* records in .hip_fatbin */
 	uint64_t hipf, hipk;   /* wrappers in .hipFatBinSegment */
+	struct rck_slice kref; /* .rocm_kpack_ref; size 0: none */
 	uint64_t items_before; /* of the file, when this frame started */
 	unsigned judged;       /* how far the checks at the end have come */
+};
+
+/* Follows a kpack reference: its search paths, and the files found for the current one.
+ */
+struct rck_walk_ref {
+	struct rck_kpack_ref ref;
+	uint32_t path; /* the next search path */
+	glob_t files;
+	size_t next;            /* of files */
+	uint64_t opened, found; /* kpacks, and kernels of ours in them */
+	bool told;
 };
 
 struct rck_frame {
@@ -94,6 +109,12 @@ struct rck_frame {
 		struct rck_bundle bundle;
 		struct rck_offload offload;
 		struct rck_archive archive;
+		struct rck_kdb kdb;
+		struct rck_walk_ref ref;
+		struct {
+			struct rck_kpack k;
+			struct rck_walk_ref *ref; /* whose kernels only; NULL: all */
+		} kpack;
 		struct {
 			struct rck_part part;
 			bool given;
@@ -176,13 +197,22 @@ enum rck_place rck_walk_place_of(const struct rck_bundle_id *id);
 /* How much may still be inflated: for a limit. */
 uint64_t rck_walk_limit(const struct rck_file *file);
 
-/*
- * Opens a file that frame's container names, relative to the folder of the file that
- * frame is in. Refuses one that is open around it already, and more than RCK_OTHER_FILES.
- */
+/* A path that frame's container names, relative to the folder of the file that frame is
+ * in. false when that has no path. */
+bool rck_walk_path(struct rck_file *file, const struct rck_frame *frame, const char *path,
+	size_t len, struct rck_strbuf *full);
+/* Opens a file that frame's container names. Refuses one that is open around it already
+ * (-ELOOP), and more than RCK_OTHER_FILES. */
 int rck_walk_open_other(struct rck_file *file, const struct rck_frame *frame,
-	const char *path, size_t len, struct rck_bytes **out, struct rck_diag *diag);
+	const char *path, struct rck_bytes **out, struct rck_diag *diag);
 
+/* walk-kdb.c, walk-kpack.c */
+enum rck_step rck_walk_push_kdb(struct rck_file *file, struct rck_frame *parent,
+	struct rck_slice s, struct rck_bytes *bytes);
+enum rck_step rck_walk_push_kpack(struct rck_file *file, struct rck_frame *parent,
+	struct rck_slice s, struct rck_bytes *bytes);
+enum rck_step rck_walk_push_kpack_ref(
+	struct rck_file *file, struct rck_frame *parent, struct rck_slice s);
 /* walk-archive.c */
 enum rck_step rck_walk_push_archive(struct rck_file *file, struct rck_frame *parent,
 	struct rck_slice s, struct rck_bytes *bytes);
