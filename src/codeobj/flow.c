@@ -1,0 +1,926 @@
+#include "codeobj/flow.h"
+#include "codeobj/insn.h"
+#include "util/strbuf.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_INSNS  (1u << 19)
+#define MAX_VALUES (8u << 20) /* registers x blocks */
+#define SGPRS      128
+#define VGPRS      256
+#define LANES      64
+#define MAX_SLOTS  64
+
+enum kind {
+	UNSEEN, /* no path has got here */
+	CONST,
+	POINTER_LO, /* of the followed pointer + v */
+	POINTER_HI,
+	RETURN_LO, /* of the return address */
+	RETURN_HI,
+	ARGUMENT, /* the dword at the followed pointer + v */
+	UNKNOWN,
+};
+
+struct value {
+	uint32_t v;
+	uint32_t kind;
+};
+
+/* A state: SGPRs, VGPRs (where a value is the same in all lanes), spill lanes, SCC. */
+enum { AT_VGPR = SGPRS, AT_LANE = SGPRS + VGPRS };
+
+struct block {
+	uint32_t first, last; /* instructions, last included */
+	struct value *in;     /* NULL: not reached */
+	bool queued;
+};
+
+struct flow {
+	const struct rck_flow_input *in;
+	struct rck_flow *out;
+	struct rck_insn *insns; /* in order of address */
+	size_t n_insns, cap_insns;
+	int32_t *at; /* instruction of a dword, -1 none */
+	size_t n_at;
+	struct block *blocks;
+	size_t n_blocks;
+	uint32_t *block_of; /* instruction -> block */
+	uint32_t *queue;
+	size_t n_queue;
+	/* [(VGPRS + MAX_SLOTS) * LANES]: 1 + index among the lanes in use */
+	uint16_t *lanes;
+	size_t n_lanes, n_values;
+	uint64_t slots[MAX_SLOTS]; /* where registers with lanes are put away */
+	size_t n_slots;
+	struct value *now;
+	bool recording;
+	bool grown; /* a far branch has led to code not decoded yet */
+};
+
+static const struct value unknown = {0, UNKNOWN};
+
+static void give_up(struct flow *f, const char *why)
+{
+	if (!f->out->gave_up)
+		f->out->gave_up = why;
+}
+
+/* ---- decoding what branches lead to */
+
+static struct rck_insn *decode_one(struct flow *f, uint64_t offset)
+{
+	const struct rck_flow_input *in = f->in;
+	char text[192];
+	struct rck_insn *insn;
+	int n = rck_disasm_next(in->disasm, in->code + offset, in->size - offset,
+		in->address + offset, text, sizeof(text), NULL);
+
+	if (n <= 0) {
+		give_up(f, "bytes that are no instruction of the target");
+		return NULL;
+	}
+	if (f->n_insns == f->cap_insns) {
+		f->cap_insns = f->cap_insns ? f->cap_insns * 2 : 256;
+		f->insns = rck_xrealloc(f->insns, f->cap_insns * sizeof(*f->insns));
+	}
+	insn = &f->insns[f->n_insns++];
+	rck_insn_parse(insn, text);
+	insn->address = in->address + offset;
+	insn->size = (uint8_t)n;
+	return insn;
+}
+
+static bool decoded(const struct flow *f, uint64_t offset)
+{
+	return offset / 4 < f->n_at && f->at[offset / 4] >= 0;
+}
+
+static void mark(struct flow *f, uint64_t offset)
+{
+	size_t i = (size_t)(offset / 4);
+
+	if (i >= f->n_at) {
+		size_t n = i + 1024;
+
+		f->at = rck_xrealloc(f->at, n * sizeof(*f->at));
+		memset(f->at + f->n_at, 0xff, (n - f->n_at) * sizeof(*f->at));
+		f->n_at = n;
+	}
+	f->at[i] = (int32_t)f->n_insns;
+}
+
+static bool is_branch(const struct rck_insn *i)
+{
+	return i->op == RCK_OP_BRANCH || i->op == RCK_OP_BRANCH_IF;
+}
+
+static bool ends_block(const struct rck_insn *i)
+{
+	return is_branch(i) || i->op == RCK_OP_JUMP_TO || i->op == RCK_OP_END;
+}
+
+/* Straight on from offset, and from every branch's target. */
+static void decode_from(struct flow *f, uint64_t offset)
+{
+	uint64_t *todo = rck_xmalloc(sizeof(*todo));
+	size_t n = 1, cap = 1;
+
+	todo[0] = offset;
+	while (n) {
+		for (offset = todo[--n];
+			offset + 4 <= f->in->size && !decoded(f, offset);) {
+			struct rck_insn *i;
+			uint64_t size, target;
+
+			if (f->n_insns >= MAX_INSNS) {
+				give_up(f, "more instructions than are looked at");
+				break;
+			}
+			mark(f, offset);
+			i = decode_one(f, offset);
+			if (!i) {
+				f->at[offset / 4] = -1;
+				break;
+			}
+			size = i->size;
+			target = is_branch(i) ? rck_insn_target(i) - f->in->address : 0;
+			if (is_branch(i) && target < f->in->size) {
+				if (n == cap) {
+					cap *= 2;
+					todo = rck_xrealloc(todo, cap * sizeof(*todo));
+				}
+				todo[n++] = target;
+			}
+			if (ends_block(i) && i->op != RCK_OP_BRANCH_IF)
+				break;
+			offset += size;
+		}
+	}
+	free(todo);
+}
+
+static int by_address(const void *a, const void *b)
+{
+	uint64_t x = ((const struct rck_insn *)a)->address;
+	uint64_t y = ((const struct rck_insn *)b)->address;
+
+	return (x > y) - (x < y);
+}
+
+/* ---- blocks */
+
+/* The number of a slot; it is added when add is set. -1: not known. */
+static int slot_of(struct flow *f, uint64_t slot, bool add)
+{
+	size_t i = 0;
+
+	while (i < f->n_slots && f->slots[i] != slot)
+		i++;
+	if (i < f->n_slots)
+		return (int)i;
+	if (!add || i == MAX_SLOTS)
+		return -1;
+	f->slots[f->n_slots++] = slot;
+	return (int)i;
+}
+
+/* The lanes of a VGPR, or behind them those of a slot. */
+static uint16_t *lanes_of(struct flow *f, unsigned place)
+{
+	return f->lanes + place * LANES;
+}
+
+static const struct rck_operand *spilled(const struct rck_insn *in)
+{
+	const struct rck_operand *o = &in->operands[in->data];
+
+	return in->slot && in->data < in->n && o->kind == RCK_OPERAND_VGPR &&
+			       o->count == 1 && o->first < VGPRS
+		       ? o
+		       : NULL;
+}
+
+/* A place takes over the lanes that another can give it; true when it had not all. */
+static bool extend_lanes(struct flow *f, unsigned to, unsigned from)
+{
+	bool more = false;
+
+	for (unsigned i = 0; i < LANES; i++) {
+		if (lanes_of(f, from)[i] && !lanes_of(f, to)[i]) {
+			lanes_of(f, to)[i] = (uint16_t)++f->n_lanes;
+			more = true;
+		}
+	}
+	return more;
+}
+
+static bool has_lanes(struct flow *f, unsigned place)
+{
+	for (unsigned i = 0; i < LANES; i++)
+		if (lanes_of(f, place)[i])
+			return true;
+	return false;
+}
+
+/* Which lanes are followed: those that v_writelane writes, where such a register is put
+ * away, and the registers that it comes back to. */
+static void number_lanes(struct flow *f)
+{
+	bool more = true;
+
+	memset(f->lanes, 0, (VGPRS + MAX_SLOTS) * LANES * sizeof(*f->lanes));
+	f->n_lanes = f->n_slots = 0;
+	for (size_t i = 0; i < f->n_insns; i++) {
+		const struct rck_operand *o = f->insns[i].operands;
+
+		if (f->insns[i].op != RCK_OP_WRITELANE || o[0].kind != RCK_OPERAND_VGPR ||
+			o[2].kind != RCK_OPERAND_NUMBER || (uint64_t)o[2].number >= LANES)
+			continue;
+		uint16_t *lane = &lanes_of(f, o[0].first)[o[2].number];
+
+		if (!*lane)
+			*lane = (uint16_t)++f->n_lanes;
+	}
+	while (more && f->n_lanes < UINT16_MAX / 2) {
+		more = false;
+		for (size_t i = 0; i < f->n_insns; i++) {
+			const struct rck_insn *in = &f->insns[i];
+			const struct rck_operand *o = spilled(in);
+			int slot = o ? slot_of(f, in->slot,
+					       in->spill && has_lanes(f, o->first))
+				     : -1;
+
+			if (slot < 0)
+				continue;
+			more |= in->spill ? extend_lanes(
+						    f, VGPRS + (unsigned)slot, o->first)
+					  : extend_lanes(
+						    f, o->first, VGPRS + (unsigned)slot);
+		}
+	}
+	f->n_values = AT_LANE + f->n_lanes + 1;
+}
+
+static void make_blocks(struct flow *f)
+{
+	_Bool *leads = rck_xcalloc(f->n_insns + 1, sizeof(*leads));
+
+	qsort(f->insns, f->n_insns, sizeof(*f->insns), by_address);
+	for (size_t i = 0; i < f->n_insns; i++)
+		f->at[(f->insns[i].address - f->in->address) / 4] = (int32_t)i;
+	leads[0] = true;
+	for (size_t i = 0; i < f->n_insns; i++) {
+		const struct rck_insn *insn = &f->insns[i];
+		uint64_t to =
+			is_branch(insn) ? rck_insn_target(insn) - f->in->address : 0;
+
+		if (is_branch(insn) && decoded(f, to))
+			leads[f->at[to / 4]] = true;
+		if (ends_block(insn) ||
+			(i + 1 < f->n_insns &&
+				f->insns[i + 1].address != insn->address + insn->size))
+			leads[i + 1] = true;
+	}
+	f->blocks = rck_xcalloc(f->n_insns + 1, sizeof(*f->blocks));
+	f->block_of = rck_xcalloc(f->n_insns + 1, sizeof(*f->block_of));
+	for (size_t i = 0; i < f->n_insns; i++) {
+		if (leads[i])
+			f->blocks[f->n_blocks++].first = (uint32_t)i;
+		f->blocks[f->n_blocks - 1].last = (uint32_t)i;
+		f->block_of[i] = (uint32_t)f->n_blocks - 1;
+	}
+	f->queue = rck_xcalloc(f->n_blocks + 1, sizeof(*f->queue));
+	free(leads);
+}
+
+/* Splits where a far branch has turned out to go: done by decoding anew. */
+static void forget_blocks(struct flow *f)
+{
+	for (size_t i = 0; i < f->n_blocks; i++)
+		free(f->blocks[i].in);
+	free(f->blocks);
+	free(f->block_of);
+	free(f->queue);
+	f->blocks = NULL;
+	f->block_of = f->queue = NULL;
+	f->n_blocks = f->n_queue = 0;
+}
+
+/* What now holds joins the state in which a block begins. */
+static void flow_to(struct flow *f, size_t block)
+{
+	struct block *b = &f->blocks[block];
+	bool changed = !b->in;
+
+	if (!b->in) {
+		b->in = rck_xmalloc(f->n_values * sizeof(*b->in));
+		memcpy(b->in, f->now, f->n_values * sizeof(*b->in));
+	} else {
+		for (size_t i = 0; i < f->n_values; i++) {
+			struct value *v = &b->in[i];
+
+			if (v->kind == UNKNOWN || f->now[i].kind == UNSEEN ||
+				(v->kind == f->now[i].kind && v->v == f->now[i].v))
+				continue;
+			*v = v->kind == UNSEEN ? f->now[i] : unknown;
+			changed = true;
+		}
+	}
+	if (changed && !b->queued) {
+		b->queued = true;
+		f->queue[f->n_queue++] = (uint32_t)block;
+	}
+}
+
+/* ---- values */
+
+static struct value *scc(struct flow *f)
+{
+	return &f->now[f->n_values - 1];
+}
+
+static struct value constant(uint32_t v)
+{
+	return (struct value){v, CONST};
+}
+
+/* Dword half of operand i. */
+static struct value get(
+	struct flow *f, const struct rck_insn *in, unsigned i, unsigned half)
+{
+	const struct rck_operand *o = &in->operands[i];
+	unsigned at;
+
+	if (i >= in->n)
+		return unknown;
+	if (o->kind == RCK_OPERAND_NUMBER)
+		return constant((uint32_t)((uint64_t)o->number >> (half ? 32 : 0)));
+	if ((o->kind != RCK_OPERAND_SGPR && o->kind != RCK_OPERAND_VGPR) ||
+		half >= o->count)
+		return unknown;
+	at = o->first + half;
+	if (at >= (o->kind == RCK_OPERAND_SGPR ? SGPRS : VGPRS))
+		return unknown;
+	return f->now[(o->kind == RCK_OPERAND_SGPR ? 0 : AT_VGPR) + at];
+}
+
+static void forget_lanes(struct flow *f, unsigned place)
+{
+	for (unsigned i = 0; i < LANES; i++) {
+		uint16_t lane = lanes_of(f, place)[i];
+
+		if (lane)
+			f->now[AT_LANE + lane - 1] = unknown;
+	}
+}
+
+static void copy_lanes(struct flow *f, unsigned to, unsigned from)
+{
+	for (unsigned i = 0; i < LANES; i++) {
+		uint16_t a = lanes_of(f, to)[i], b = lanes_of(f, from)[i];
+
+		if (a)
+			f->now[AT_LANE + a - 1] = b ? f->now[AT_LANE + b - 1] : unknown;
+	}
+}
+
+static void set(struct flow *f, const struct rck_insn *in, unsigned i, unsigned half,
+	struct value v)
+{
+	const struct rck_operand *o = &in->operands[i];
+	unsigned at = o->first + half;
+
+	if (i >= in->n || half >= o->count)
+		return;
+	if (o->kind == RCK_OPERAND_SGPR && at < SGPRS) {
+		f->now[at] = v;
+	} else if (o->kind == RCK_OPERAND_VGPR && at < VGPRS) {
+		f->now[AT_VGPR + at] = v;
+		forget_lanes(f, at);
+	}
+}
+
+static void forget(struct flow *f, const struct rck_insn *in, unsigned i)
+{
+	for (unsigned half = 0; i < in->n && half < in->operands[i].count; half++)
+		set(f, in, i, half, unknown);
+}
+
+/* ---- what is recorded in the last pass */
+
+static void record_use(struct flow *f, int64_t offset)
+{
+	struct rck_flow *out = f->out;
+
+	if (!f->recording)
+		return;
+	for (size_t i = 0; i < out->n_used; i++)
+		if (out->used[i] == offset)
+			return;
+	out->used = rck_xrealloc(out->used, (out->n_used + 1) * sizeof(*out->used));
+	out->used[out->n_used++] = offset;
+}
+
+static void record_escape(struct flow *f)
+{
+	if (f->recording)
+		f->out->escapes = true;
+}
+
+static void record_call(struct flow *f, struct value lo, struct value hi, bool tail)
+{
+	struct rck_flow *out = f->out;
+	struct rck_flow_call c = {.tail = tail};
+
+	if (!f->recording)
+		return;
+	c.known = lo.kind == CONST && hi.kind == CONST;
+	if (!c.known) {
+		out->indirect++;
+		return;
+	}
+	c.target = ((uint64_t)hi.v << 32 | lo.v) - f->in->address;
+	c.pointer = f->now[8].kind == POINTER_LO && f->now[9].kind == POINTER_HI;
+	c.delta = c.pointer ? (int32_t)f->now[8].v : 0;
+	for (unsigned i = 0; i < 32; i++) /* as an ordinary argument */
+		if (f->now[AT_VGPR + i].kind == POINTER_LO)
+			record_escape(f);
+	for (size_t i = 0; i < out->n_calls; i++)
+		if (out->calls[i].target == c.target &&
+			out->calls[i].pointer == c.pointer &&
+			out->calls[i].delta == c.delta)
+			return;
+	out->calls = rck_xrealloc(out->calls, (out->n_calls + 1) * sizeof(*out->calls));
+	out->calls[out->n_calls++] = c;
+}
+
+/* Reads operand i as an instruction does that is not followed further. */
+static void use(struct flow *f, const struct rck_insn *in, unsigned i, bool harmless)
+{
+	for (unsigned half = 0; half < in->operands[i].count; half++) {
+		struct value v = get(f, in, i, half);
+
+		if (v.kind == ARGUMENT)
+			record_use(f, (int32_t)v.v);
+		else if (v.kind == POINTER_LO && !harmless)
+			record_escape(f);
+	}
+}
+
+/* ---- instructions */
+
+static struct value add(struct flow *f, struct value a, struct value b)
+{
+	*scc(f) = unknown;
+	if (a.kind == CONST && b.kind == POINTER_LO) {
+		struct value t = a;
+
+		a = b;
+		b = t;
+	}
+	if (b.kind != CONST || (a.kind != CONST && a.kind != POINTER_LO))
+		return unknown;
+	if (a.kind == CONST)
+		*scc(f) = constant(a.v + b.v < a.v);
+	return (struct value){a.v + b.v, a.kind};
+}
+
+static struct value add_carry(struct flow *f, struct value a, struct value b)
+{
+	struct value carry = *scc(f);
+
+	*scc(f) = unknown;
+	if ((a.kind == POINTER_HI && b.kind == CONST) ||
+		(b.kind == POINTER_HI && a.kind == CONST))
+		return (struct value){0, POINTER_HI};
+	if (a.kind != CONST || b.kind != CONST || carry.kind != CONST)
+		return unknown;
+	return constant(a.v + b.v + carry.v);
+}
+
+static void do_add(struct flow *f, const struct rck_insn *in, unsigned a, unsigned b)
+{
+	struct value lo = add(f, get(f, in, a, 0), get(f, in, b, 0));
+	struct value hi = unknown;
+
+	if (lo.kind == UNKNOWN) {
+		use(f, in, a, false);
+		use(f, in, b, false);
+	}
+	if (in->operands[0].count == 2)
+		hi = add_carry(f, get(f, in, a, 1), get(f, in, b, 1));
+	set(f, in, 0, 0, lo);
+	set(f, in, 0, 1, hi);
+	if (!in->scalar)
+		*scc(f) = unknown;
+}
+
+static void do_sub(struct flow *f, const struct rck_insn *in)
+{
+	struct value a = get(f, in, 1, 0), b = get(f, in, 2, 0);
+
+	*scc(f) = unknown;
+	if (b.kind == CONST && (a.kind == CONST || a.kind == POINTER_LO)) {
+		set(f, in, 0, 0, (struct value){a.v - b.v, a.kind});
+		return;
+	}
+	use(f, in, 1, false);
+	use(f, in, 2, false);
+	forget(f, in, 0);
+}
+
+static void do_compare(struct flow *f, const struct rck_insn *in)
+{
+	struct value a = get(f, in, 0, 0), b = get(f, in, 1, 0);
+	int64_t x = in->is_signed ? (int32_t)a.v : (int64_t)a.v;
+	int64_t y = in->is_signed ? (int32_t)b.v : (int64_t)b.v;
+	const bool results[] = {x == y, x != y, x > y, x >= y, x < y, x <= y};
+
+	use(f, in, 0, true);
+	use(f, in, 1, true);
+	*scc(f) = a.kind == CONST && b.kind == CONST && in->compare < RCK_NO_COMPARE
+			  ? constant(results[in->compare])
+			  : unknown;
+}
+
+static void do_select(struct flow *f, const struct rck_insn *in)
+{
+	for (unsigned half = 0; half < in->operands[0].count; half++) {
+		struct value a = get(f, in, 1, half), b = get(f, in, 2, half);
+		bool same = a.kind == b.kind && a.v == b.v;
+
+		if (scc(f)->kind == CONST) {
+			set(f, in, 0, half, scc(f)->v ? a : b);
+			continue;
+		}
+		if (!same) {
+			use(f, in, 1, false);
+			use(f, in, 2, false);
+		}
+		set(f, in, 0, half, same ? a : unknown);
+	}
+}
+
+/* The offset that a load adds to its base; false: not known. */
+static bool load_offset(
+	struct flow *f, const struct rck_insn *in, unsigned i, int64_t *out)
+{
+	const struct rck_operand *o = &in->operands[i];
+	struct value v;
+
+	*out = in->offset;
+	if (i >= in->n || o->kind == RCK_OPERAND_OTHER) /* "off", "null" */
+		return true;
+	if (o->kind == RCK_OPERAND_NUMBER) {
+		*out += f->in->dwords ? o->number * 4 : o->number;
+		return true;
+	}
+	v = get(f, in, i, 0);
+	*out += (int32_t)v.v;
+	return v.kind == CONST;
+}
+
+static void load_constant(
+	struct flow *f, const struct rck_insn *in, uint64_t address, unsigned n)
+{
+	uint32_t data[16];
+
+	f->out->placed = true;
+	if (n > 16 || !f->in->load(f->in->user, address, n, data)) {
+		forget(f, in, 0);
+		return;
+	}
+	for (unsigned i = 0; i < n; i++)
+		set(f, in, 0, i, constant(data[i]));
+}
+
+static void do_scalar_load(struct flow *f, const struct rck_insn *in)
+{
+	struct value lo = get(f, in, 1, 0), hi = get(f, in, 1, 1);
+	unsigned n = in->operands[0].count;
+	int64_t offset;
+	bool known = load_offset(f, in, 2, &offset);
+
+	if (known && lo.kind == CONST && hi.kind == CONST && in->width >= 4) {
+		load_constant(f, in, ((uint64_t)hi.v << 32 | lo.v) + (uint64_t)offset, n);
+		return;
+	}
+	if (lo.kind != POINTER_LO || !known) {
+		use(f, in, 1, false);
+		forget(f, in, 0);
+		return;
+	}
+	offset += (int32_t)lo.v;
+	for (unsigned i = 0; i < n; i++)
+		set(f, in, 0, i,
+			(struct value){(uint32_t)(offset + 4 * (int64_t)i), ARGUMENT});
+	/* a load of just these eight bytes is there for them; a wider one may be merged
+	 */
+	if (in->width == 8)
+		record_use(f, offset);
+}
+
+/* flat_load dst, v[a:b]; global_load dst, v[a:b], off; global_load dst, v, s[a:b] */
+static void do_vector_load(struct flow *f, const struct rck_insn *in)
+{
+	bool base_is_scalar = in->n > 2 && in->operands[2].kind == RCK_OPERAND_SGPR;
+	unsigned base = base_is_scalar ? 2 : 1;
+	struct value lo = get(f, in, base, 0);
+	int64_t offset;
+
+	if (lo.kind == POINTER_LO) {
+		if (load_offset(f, in, base_is_scalar ? 1 : RCK_OPERANDS, &offset))
+			for (int64_t i = 0; i < in->width; i += 4)
+				record_use(f, (int32_t)lo.v + offset + i);
+		else
+			record_escape(f);
+	} else {
+		use(f, in, base, false);
+	}
+	forget(f, in, 0);
+}
+
+static void do_write_lane(struct flow *f, const struct rck_insn *in)
+{
+	const struct rck_operand *o = in->operands;
+	struct value v = get(f, in, 1, 0);
+
+	if (o[0].kind != RCK_OPERAND_VGPR || o[0].first >= VGPRS)
+		return;
+	f->now[AT_VGPR + o[0].first] = unknown;
+	if (o[2].kind == RCK_OPERAND_NUMBER && (uint64_t)o[2].number < LANES)
+		f->now[AT_LANE + lanes_of(f, o[0].first)[o[2].number] - 1] = v;
+	else
+		forget_lanes(f, o[0].first);
+}
+
+static void do_read_lane(struct flow *f, const struct rck_insn *in)
+{
+	const struct rck_operand *o = in->operands;
+	uint16_t lane = 0;
+
+	if (o[1].kind == RCK_OPERAND_VGPR && o[1].first < VGPRS &&
+		o[2].kind == RCK_OPERAND_NUMBER && (uint64_t)o[2].number < LANES)
+		lane = lanes_of(f, o[1].first)[o[2].number];
+	set(f, in, 0, 0, lane ? f->now[AT_LANE + lane - 1] : get(f, in, 1, 0));
+}
+
+/* What a call does not keep: LLVM's AMDGPUCallingConv.td has s30 and up and v40 and up
+ * saved by the callee; s0 to s3 hold the scratch descriptor throughout. */
+static void clobber_by_call(struct flow *f)
+{
+	for (unsigned i = 4; i < 32; i++)
+		f->now[i] = unknown;
+	for (unsigned i = 0; i < 40; i++)
+		f->now[AT_VGPR + i] = unknown;
+	*scc(f) = unknown;
+}
+
+static void do_call(struct flow *f, const struct rck_insn *in)
+{
+	uint64_t here = rck_insn_target(in);
+
+	if (in->op == RCK_OP_CALL)
+		record_call(f, get(f, in, 1, 0), get(f, in, 1, 1), false);
+	else
+		record_call(f, constant((uint32_t)here), constant((uint32_t)(here >> 32)),
+			false);
+	clobber_by_call(f);
+}
+
+static void do_jump_to(struct flow *f, const struct rck_insn *in)
+{
+	struct value lo = get(f, in, 0, 0), hi = get(f, in, 0, 1);
+	uint64_t offset = ((uint64_t)hi.v << 32 | lo.v) - f->in->address;
+
+	if (lo.kind == RETURN_LO && hi.kind == RETURN_HI)
+		return;
+	if (lo.kind != CONST || hi.kind != CONST || offset >= f->in->size ||
+		(offset && f->in->is_function(f->in->user, f->in->address + offset))) {
+		record_call(f, lo, hi, true);
+		return;
+	}
+	if (!decoded(f, offset)) {
+		decode_from(f, offset);
+		f->grown = true;
+	} else if (f->blocks[f->block_of[f->at[offset / 4]]].first !=
+		   (uint32_t)f->at[offset / 4]) {
+		give_up(f, "a far branch into the middle of straight code");
+	} else if (!f->recording) {
+		flow_to(f, f->block_of[f->at[offset / 4]]);
+	}
+}
+
+/* A register with lanes put away or brought back. */
+static void do_spill(struct flow *f, const struct rck_insn *in)
+{
+	const struct rck_operand *o = spilled(in);
+	int slot = o ? slot_of(f, in->slot, false) : -1;
+
+	if (slot < 0)
+		return;
+	if (in->spill)
+		copy_lanes(f, VGPRS + (unsigned)slot, o->first);
+	else
+		copy_lanes(f, o->first, VGPRS + (unsigned)slot);
+}
+
+static void do_other(struct flow *f, const struct rck_insn *in)
+{
+	unsigned first = in->op == RCK_OP_STORE ? 0 : in->dest2 ? 2 : 1;
+
+	for (unsigned i = first; i < in->n; i++)
+		use(f, in, i, in->op == RCK_OP_TEST);
+	if (in->op == RCK_OP_STORE) {
+		do_spill(f, in);
+		return;
+	}
+	forget(f, in, 0);
+	do_spill(f, in); /* a reload; or a move to an AGPR */
+	if (in->dest2)
+		forget(f, in, 1);
+	if (in->scalar)
+		*scc(f) = unknown;
+}
+
+static void step(struct flow *f, const struct rck_insn *in)
+{
+	switch ((enum rck_op)in->op) {
+	case RCK_OP_MOV:
+		for (unsigned half = 0; half < in->operands[0].count; half++)
+			set(f, in, 0, half, get(f, in, 1, half));
+		break;
+	case RCK_OP_GETPC:
+		set(f, in, 0, 0, constant((uint32_t)(in->address + in->size)));
+		set(f, in, 0, 1, constant((uint32_t)((in->address + in->size) >> 32)));
+		break;
+	case RCK_OP_ADD:
+		do_add(f, in, 1, 2);
+		break;
+	case RCK_OP_VADD:
+		do_add(f, in, 2, 3);
+		forget(f, in, 1);
+		break;
+	case RCK_OP_VADD64:
+		do_add(f, in, 1, 3);
+		break;
+	case RCK_OP_ADDC:
+		set(f, in, 0, 0, add_carry(f, get(f, in, 1, 0), get(f, in, 2, 0)));
+		break;
+	case RCK_OP_VADDC:
+		set(f, in, 0, 0, add_carry(f, get(f, in, 2, 0), get(f, in, 3, 0)));
+		forget(f, in, 1);
+		break;
+	case RCK_OP_SUB:
+		do_sub(f, in);
+		break;
+	case RCK_OP_SEXT16: {
+		struct value v = get(f, in, 1, 0);
+
+		set(f, in, 0, 0,
+			v.kind == CONST ? constant((uint32_t)(int16_t)v.v) : unknown);
+		break;
+	}
+	case RCK_OP_COMPARE:
+		do_compare(f, in);
+		break;
+	case RCK_OP_SELECT:
+		do_select(f, in);
+		break;
+	case RCK_OP_LOAD:
+		if (in->scalar)
+			do_scalar_load(f, in);
+		else
+			do_vector_load(f, in);
+		break;
+	case RCK_OP_READLANE:
+		do_read_lane(f, in);
+		break;
+	case RCK_OP_WRITELANE:
+		do_write_lane(f, in);
+		break;
+	case RCK_OP_READFIRSTLANE:
+		set(f, in, 0, 0, get(f, in, 1, 0));
+		break;
+	case RCK_OP_CALL:
+	case RCK_OP_CALL_HERE:
+		do_call(f, in);
+		break;
+	case RCK_OP_JUMP_TO:
+		do_jump_to(f, in);
+		break;
+	case RCK_OP_OTHER:
+	case RCK_OP_STORE:
+	case RCK_OP_TEST:
+		do_other(f, in);
+		break;
+	case RCK_OP_NOTHING:
+	case RCK_OP_BRANCH:
+	case RCK_OP_BRANCH_IF:
+	case RCK_OP_END:
+		break;
+	}
+}
+
+static void run_block(struct flow *f, size_t block)
+{
+	const struct block *b = &f->blocks[block];
+	const struct rck_insn *last = &f->insns[b->last];
+
+	memcpy(f->now, b->in, f->n_values * sizeof(*f->now));
+	for (uint32_t i = b->first; i <= b->last && !f->grown; i++)
+		step(f, &f->insns[i]);
+	if (f->recording || f->grown)
+		return;
+	if (is_branch(last)) {
+		uint64_t to = rck_insn_target(last) - f->in->address;
+
+		if (decoded(f, to))
+			flow_to(f, f->block_of[f->at[to / 4]]);
+		else
+			give_up(f, "a branch out of the function");
+	}
+	if (ends_block(last) && last->op != RCK_OP_BRANCH_IF)
+		return;
+	if (block + 1 < f->n_blocks &&
+		f->insns[b->last + 1].address == last->address + last->size)
+		flow_to(f, block + 1);
+	else if (last->op != RCK_OP_CALL && last->op != RCK_OP_NOTHING) /* never return */
+		give_up(f, "code that runs past the function's end");
+}
+
+static void enter(struct flow *f)
+{
+	unsigned p = f->in->pointer;
+
+	for (size_t i = 0; i < f->n_values; i++)
+		f->now[i] = i < AT_LANE ? unknown : (struct value){0, UNSEEN};
+	*scc(f) = unknown;
+	if (!f->in->kernel) {
+		f->now[30] = (struct value){0, RETURN_LO};
+		f->now[31] = (struct value){0, RETURN_HI};
+	}
+	if (p < SGPRS - 1) {
+		f->now[p] = (struct value){0, POINTER_LO};
+		f->now[p + 1] = (struct value){0, POINTER_HI};
+	}
+	flow_to(f, 0);
+}
+
+/* One pass over the code known so far; true when it has led to more of it. */
+static bool pass(struct flow *f)
+{
+	f->grown = false;
+	number_lanes(f);
+	make_blocks(f);
+	if (f->n_blocks * f->n_values > MAX_VALUES) {
+		give_up(f, "more branches than are followed");
+		return false;
+	}
+	free(f->now);
+	f->now = rck_xcalloc(f->n_values, sizeof(*f->now));
+	enter(f);
+	while (f->n_queue && !f->grown) {
+		uint32_t block = f->queue[--f->n_queue];
+
+		f->blocks[block].queued = false;
+		run_block(f, block);
+	}
+	return f->grown;
+}
+
+void rck_flow_run(const struct rck_flow_input *in, struct rck_flow *out)
+{
+	struct flow f = {.in = in, .out = out};
+	unsigned rounds = 0;
+
+	*out = (struct rck_flow){0};
+	f.lanes = rck_xcalloc((VGPRS + MAX_SLOTS) * LANES, sizeof(*f.lanes));
+	decode_from(&f, 0);
+	while (f.n_insns && pass(&f)) {
+		forget_blocks(&f);
+		if (++rounds == 64) {
+			give_up(&f, "more far branches than are followed");
+			break;
+		}
+	}
+	f.recording = true;
+	for (size_t i = 0; i < f.n_blocks; i++)
+		if (f.blocks[i].in)
+			run_block(&f, i);
+	forget_blocks(&f);
+	free(f.now);
+	free(f.lanes);
+	free(f.insns);
+	free(f.at);
+}
+
+void rck_flow_free(struct rck_flow *f)
+{
+	free(f->calls);
+	free(f->used);
+	*f = (struct rck_flow){0};
+}
