@@ -6,6 +6,7 @@
 extern const struct rck_cmd rck_cmd_doctor;
 extern const struct rck_cmd rck_cmd_soft;
 extern const struct rck_cmd rck_cmd_stress;
+extern const struct rck_cmd rck_cmd_lint;
 
 /* --version: version, what was compiled in, what was found at run time. */
 int rck_print_version(void);
