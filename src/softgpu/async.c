@@ -56,12 +56,12 @@ static void *run(void *arg)
 {
 	struct handler *list = NULL;
 
-	while (!stop) {
+	while (!sg_flag(&stop)) {
 		uint32_t seen = sg_change_count();
 
 		take_added(&list);
 		call_ready(&list);
-		if (!stop)
+		if (!sg_flag(&stop))
 			sg_change_wait(seen);
 	}
 	while (list) {
@@ -106,7 +106,7 @@ hsa_status_t hsa_amd_signal_async_handler(hsa_signal_t signal,
 void sg_async_stop(void)
 {
 	pthread_mutex_lock(&lock);
-	stop = 1;
+	sg_flag_set(&stop);
 	pthread_mutex_unlock(&lock);
 	sg_change_kick();
 	if (has_thread && !sg_forked)

@@ -78,7 +78,7 @@ static void *run(void *arg)
 {
 	struct copy *list = NULL;
 
-	while (!stop) {
+	while (!sg_flag(&stop)) {
 		uint32_t seen = sg_change_count();
 		struct copy **end = &list;
 
@@ -90,7 +90,7 @@ static void *run(void *arg)
 		added_end = &added;
 		pthread_mutex_unlock(&lock);
 		do_ready(&list);
-		if (!stop)
+		if (!sg_flag(&stop))
 			sg_change_wait(seen);
 	}
 	while (list) {
@@ -142,7 +142,7 @@ static hsa_status_t submit(const struct copy *what, uint32_t n_deps,
 void sg_copy_stop(void)
 {
 	pthread_mutex_lock(&lock);
-	stop = 1;
+	sg_flag_set(&stop);
 	pthread_mutex_unlock(&lock);
 	sg_change_kick();
 	if (has_thread && !sg_forked)

@@ -350,6 +350,11 @@ static int compare_addresses(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+static char *copy_without_kd(const char *name)
+{
+	return strndup(name, strlen(name) - 3);
+}
+
 static int index_symbols(struct load *l)
 {
 	struct sg_image *image = l->image;
@@ -358,9 +363,16 @@ static int index_symbols(struct load *l)
 	image->kernels = calloc(image->n_symbols + 1, sizeof *image->kernels);
 	if (!image->kernels)
 		return fail(l, -ENOMEM, RCK_OFFSET_NONE, "no memory for the symbols");
-	for (size_t i = 0; i < image->n_symbols; i++)
-		if (image->symbols[i].kind == SG_SYMBOL_KERNEL)
-			image->kernels[image->n_kernels++] = &image->symbols[i];
+	for (size_t i = 0; i < image->n_symbols; i++) {
+		struct sg_symbol *s = &image->symbols[i];
+		if (s->kind != SG_SYMBOL_KERNEL)
+			continue;
+		image->kernels[image->n_kernels++] = s;
+		s->kernel = copy_without_kd(s->name);
+		if (!s->kernel)
+			return fail(
+				l, -ENOMEM, RCK_OFFSET_NONE, "no memory for the symbols");
+	}
 	qsort(image->kernels, image->n_kernels, sizeof *image->kernels,
 		compare_addresses);
 	return 0;
@@ -540,6 +552,8 @@ void sg_image_unload(struct sg_image *image)
 		return;
 	if (image->base)
 		munmap(image->base, image->size);
+	for (size_t i = 0; i < image->n_kernels; i++)
+		free((char *)(uintptr_t)image->kernels[i]->kernel);
 	free(image->symbols);
 	free(image->kernels);
 	free(image->names);

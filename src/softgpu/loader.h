@@ -32,7 +32,8 @@ struct sg_descriptor {
 #define SG_PROPERTY_DYNAMIC_STACK (1u << 11)
 
 struct sg_symbol {
-	const char *name; /* of a kernel with its ".kd" */
+	const char *name;   /* of a kernel with its ".kd" */
+	const char *kernel; /* a kernel's name without it, or NULL */
 	enum sg_symbol_kind kind;
 	uint64_t address; /* in this process: of a kernel its descriptor's */
 	uint64_t size;    /* bytes */

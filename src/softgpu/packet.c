@@ -94,7 +94,7 @@ static hsa_status_t execute(struct sg_queue *q, uint64_t index, const struct sg_
 		.queue_address = (uint64_t)(uintptr_t)&q->amd,
 		.dispatch_id = index,
 		.code = k->code,
-		.kernel = k->symbol->name,
+		.kernel = k->symbol->kernel,
 		.threads = sg_threads(),
 		.range = sg_map_range,
 		.interrupt = sg_signal_interrupt,
@@ -105,12 +105,12 @@ static hsa_status_t execute(struct sg_queue *q, uint64_t index, const struct sg_
 
 	if (!sg_exec_run) {
 		sg_log(SG_LOG_ERROR, "no interpreter: kernel '%s' was not executed",
-			k->symbol->name);
+			k->symbol->kernel);
 		return (hsa_status_t)HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION;
 	}
-	if (!sg_exec_run(&launch, &fault) || q->stop)
+	if (!sg_exec_run(&launch, &fault) || sg_flag(&q->stop))
 		return HSA_STATUS_SUCCESS;
-	sg_log(SG_LOG_ERROR, "kernel '%s' stopped: %s", k->symbol->name, fault.text);
+	sg_log(SG_LOG_ERROR, "kernel '%s' stopped: %s", k->symbol->kernel, fault.text);
 	return status_of(fault.kind);
 }
 
@@ -139,7 +139,7 @@ static hsa_status_t dispatch(
 	sg_log(SG_LOG_DEBUG,
 		"queue %" PRIu64 " packet %" PRIu64
 		": '%s' grid %u,%u,%u workgroup %u,%u,%u",
-		q->amd.hsa_queue.id, index, kernel.symbol->name, p->grid_size[0],
+		q->amd.hsa_queue.id, index, kernel.symbol->kernel, p->grid_size[0],
 		p->grid_size[1], p->grid_size[2], p->workgroup_size[0],
 		p->workgroup_size[1], p->workgroup_size[2]);
 	if (sg_executes())
@@ -177,7 +177,7 @@ static void wait_any(struct sg_queue *q, struct sg_signal *const *deps)
 	for (int i = 0; i < N_DEPS; i++)
 		if (deps[i])
 			sg_watch(deps[i]);
-	while (!q->stop) {
+	while (!sg_flag(&q->stop)) {
 		uint32_t seen = sg_change_count();
 		if (any_zero(deps))
 			break;
@@ -218,7 +218,7 @@ static hsa_status_t barrier_value(
 	if (!s)
 		return HSA_STATUS_SUCCESS;
 	sg_watch(s);
-	while (!q->stop) {
+	while (!sg_flag(&q->stop)) {
 		uint32_t seen = sg_change_count();
 		if (sg_condition_holds(p->cond, sg_signal_load(s) & p->mask, p->value))
 			break;
@@ -264,7 +264,7 @@ hsa_status_t sg_packet_run(struct sg_queue *queue, uint64_t index, const void *p
 		return malformed(queue, index, "a packet of unknown type");
 	}
 	/* a queue that is being destroyed completes nothing more */
-	if (s == HSA_STATUS_SUCCESS && !queue->stop)
+	if (s == HSA_STATUS_SUCCESS && !sg_flag(&queue->stop))
 		complete(done, start);
 	return s;
 }

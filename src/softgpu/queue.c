@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PACKET_BYTES 64
-#define MIN_SIZE     64
-#define MAX_SIZE     131072
+#define PACKET_BYTES   64
+#define MIN_SIZE       64
+#define MAX_SIZE       131072
+#define HEADER_POLL_NS UINT64_C(200000)
 /* Apertures of flat addresses: LDS at 1 << 48, scratch at 2 << 48 (their high words). */
 #define GROUP_APERTURE_HI   0x00010000
 #define PRIVATE_APERTURE_HI 0x00020000
@@ -71,14 +72,16 @@ static void *run(void *arg)
 {
 	struct sg_queue *q = arg;
 
-	while (!q->stop) {
+	while (!sg_flag(&q->stop)) {
 		int64_t rung = sg_signal_load(q->doorbell);
+		bool awaited;
 
-		while (!q->stop && !q->failed && has_packet(q))
+		while (!sg_flag(&q->stop) && !q->failed && has_packet(q))
 			take(q);
-		if (!q->stop)
-			sg_signal_wait(q->doorbell, HSA_SIGNAL_CONDITION_NE, rung,
-				UINT64_MAX, &q->stop);
+		/* rung for a packet whose header is not there yet: nobody rings again */
+		awaited = !q->failed && rung >= (int64_t)q->amd.read_dispatch_id;
+		sg_signal_wait(q->doorbell, HSA_SIGNAL_CONDITION_NE, rung,
+			awaited ? HEADER_POLL_NS : UINT64_MAX, &q->stop);
 	}
 	return NULL;
 }
@@ -159,7 +162,7 @@ hsa_status_t hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32
 
 static void destroy(struct sg_queue *q)
 {
-	q->stop = 1;
+	sg_flag_set(&q->stop);
 	sg_signal_wake(q->doorbell);
 	sg_signal_wake_all();
 	if (q->has_thread && !sg_forked && !pthread_equal(q->thread, pthread_self()))

@@ -215,7 +215,7 @@ int64_t sg_signal_wait(struct sg_signal *s, hsa_signal_condition_t c, int64_t co
 
 	for (unsigned int spins = 0;; spins++) {
 		value = sg_signal_load(s);
-		if (sg_condition_holds(c, value, compare) || (cancel && *cancel))
+		if (sg_condition_holds(c, value, compare) || (cancel && sg_flag(cancel)))
 			return value;
 		if (spins < SPINS && timeout) {
 			if (spins > SPINS / 2)

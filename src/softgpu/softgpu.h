@@ -34,6 +34,17 @@ void sg_log(enum sg_log_level level, const char *fmt, ...)
 /* An entry point that is not implemented: named once, then silent; returns status. */
 hsa_status_t sg_unimplemented(const char *name, hsa_status_t status);
 
+/* Flags that one thread raises for others, or for the interpreter (launch.cancel). */
+static inline bool sg_flag(const volatile int *flag)
+{
+	return __atomic_load_n(flag, __ATOMIC_ACQUIRE);
+}
+
+static inline void sg_flag_set(volatile int *flag)
+{
+	__atomic_store_n(flag, 1, __ATOMIC_RELEASE);
+}
+
 /* ------------------------------------------------------------------ map.c */
 
 enum sg_block_kind {
