@@ -343,11 +343,10 @@ static int read_all(struct rck_code_object *co, struct rck_diag *diag)
 	err = check_all_described(co, diag);
 	if (err)
 		return err;
-	for (size_t i = 0; i < co->n_kernels; i++) {
+	for (size_t i = 0; i < co->n_kernels; i++)
 		judge_flags(&co->kernels[i]);
-		rck_occupancy_judge(&co->kernels[i]);
-	}
 	rck_cross_check(co);
+	rck_occupancy_judge(co);
 	rck_cause_judge(co);
 	return 0;
 }

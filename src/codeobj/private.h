@@ -224,7 +224,7 @@ void rck_cross_check_claim(
 	struct rck_code_object *co, const char *claim, const char *path);
 /* Sets cause and confidence of every kernel, from all of them. */
 void rck_cause_judge(struct rck_code_object *co);
-/* Sets occupancy and its limit. */
-void rck_occupancy_judge(struct rck_kernel *k);
+/* Sets occupancy and its limit; both stay unset for targets without known numbers. */
+void rck_occupancy_judge(struct rck_code_object *co);
 /* The demangled name in the arena, or name itself. */
 const char *rck_demangle(struct rck_arena *arena, const char *name);
