@@ -150,15 +150,20 @@ static unsigned by_workgroup(
 	return round_up_div(waves, s->simds);
 }
 
+/* VGPRs used, as the metadata says; 0: it does not. */
+static unsigned vgprs_used(const struct rck_kernel *k)
+{
+	return k->stated & RCK_MD(VGPR_COUNT) && k->vgpr_count < 4096
+		       ? (unsigned)k->vgpr_count
+		       : 0;
+}
+
+/* VGPRs allocated, as the descriptor says. */
 static unsigned vgprs_of(const struct rck_kernel *k, const struct family *f, bool wave32)
 {
 	unsigned step = f->encoding << (wave32 && f->wave32);
 
-	if (k->kd.found)
-		return ((k->kd.rsrc1 & RSRC1_VGPR_MASK) + 1) * step;
-	return k->stated & RCK_MD(VGPR_COUNT) && k->vgpr_count < 4096
-		       ? (unsigned)k->vgpr_count
-		       : 0;
+	return k->kd.found ? ((k->kd.rsrc1 & RSRC1_VGPR_MASK) + 1) * step : vgprs_used(k);
 }
 
 /* The metadata's count where the descriptor's rounding leaves it possible. */
@@ -218,7 +223,7 @@ static void workgroup_of(const struct rck_kernel *k, unsigned *min, unsigned *ma
 
 static void judge(struct rck_kernel *k, const struct family *f)
 {
-	unsigned min, max, wave, by_size, by_lds, lds_groups, vgprs, sgprs, n;
+	unsigned min, max, wave, by_size, by_lds, lds_groups, vgprs, sgprs, used, n;
 	struct rck_value v;
 	struct share s = share_of(k, f);
 
@@ -229,18 +234,24 @@ static void judge(struct rck_kernel *k, const struct family *f)
 	rck_kernel_fact(k, RCK_FACT_LDS, &v);
 	lds_groups = v.known && v.number ? (unsigned)(s.lds / v.number) : s.slots;
 	by_lds = lds_groups
-		? least(by_workgroup(&s, wave, min, max, lds_groups), f->waves)
-		: 1;
+			 ? least(by_workgroup(&s, wave, min, max, lds_groups), f->waves)
+			 : 1;
 	vgprs = least(by_vgprs(f, wave == 32, vgprs_of(k, f, wave == 32)), f->waves);
 	sgprs = least(by_sgprs(f, sgprs_of(k)), f->waves);
 
 	n = least(least(vgprs, sgprs), by_lds);
 	k->occupancy = n;
-	k->occupancy_limit = n == f->waves ? "none"
-		: n == vgprs               ? "vgpr"
-		: n == sgprs               ? "sgpr"
-		: n < by_size              ? "lds"
-					   : "workgroup";
+	/* Where LDS or the work-group leaves few waves, or the source asks for few, LLVM
+	   allocates more registers than are used: those are not what limits. */
+	used = vgprs_used(k);
+	if (n == f->waves)
+		k->occupancy_limit = "none";
+	else if (used && by_vgprs(f, wave == 32, used) <= n)
+		k->occupancy_limit = "vgpr";
+	else if (n == by_lds)
+		k->occupancy_limit = n < by_size ? "lds" : "workgroup";
+	else
+		k->occupancy_limit = n == vgprs ? "vgpr" : "sgpr";
 }
 
 void rck_occupancy_judge(struct rck_code_object *co)
