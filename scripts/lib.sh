@@ -33,10 +33,10 @@ install() {
 		die "cannot install: ${missing[*]}"
 }
 
-# build DIR [MESON-OPTION...]: configure once, build.
+# build DIR TARGET [MESON-OPTION...]: configure once, build.
 build() {
-	local dir=$1
-	shift
+	local dir=$1 target=$2
+	shift 2
 	if [[ ! -f $dir/build.ninja ]]; then
 		meson setup "$dir" "$top" "$@" >"$dir.setup.log" 2>&1 || {
 			tail -n 30 "$dir.setup.log"
@@ -44,7 +44,7 @@ build() {
 		}
 		rm -f "$dir.setup.log"
 	fi
-	ninja -C "$dir" >"$dir/build.log" 2>&1 || {
+	ninja -C "$dir" "$target" >"$dir/build.log" 2>&1 || {
 		grep -E -A6 'error|FAILED' "$dir/build.log" | head -n 60
 		die "the build failed: $dir/build.log"
 	}

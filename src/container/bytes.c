@@ -299,6 +299,11 @@ int rck_bytes_check(const struct rck_bytes *b, bool settled, struct rck_diag *di
 	return 0;
 }
 
+const char *rck_bytes_path(const struct rck_bytes *b)
+{
+	return b->path;
+}
+
 bool rck_bytes_same_file(const struct rck_bytes *a, const struct rck_bytes *b)
 {
 	return a->backing == MAPPED_FILE && b->backing == MAPPED_FILE &&

@@ -28,5 +28,7 @@ struct rck_slice rck_bytes_slice(const struct rck_bytes *b);
  * since it was mapped; else 0. With settled the file's times and size are looked at too,
  * not only the faults that were met. */
 int rck_bytes_check(const struct rck_bytes *b, bool settled, struct rck_diag *diag);
+/* The path it was mapped from, or NULL. */
+const char *rck_bytes_path(const struct rck_bytes *b);
 /* True when both map the same file. */
 bool rck_bytes_same_file(const struct rck_bytes *a, const struct rck_bytes *b);

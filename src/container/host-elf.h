@@ -15,7 +15,8 @@ struct rck_host_elf {
 	uint32_t type;          /* of the section that was given last: SHT_* */
 };
 
-/* -EINVAL as rck_elf_check(), or libelf's refusal. Close it also when that failed. */
+/* -EINVAL when a header table lies outside the bytes, or libelf refuses. To be closed
+ * also when that failed. */
 int rck_host_elf_open(struct rck_host_elf *e, struct rck_slice s, struct rck_diag *diag);
 /*
  * The next section that has bytes in the file, is not compressed, and is PROGBITS or

@@ -13,7 +13,7 @@
 #define WRAPPER_HIPF 0x48495046u
 #define WRAPPER_HIPK 0x4b504948u
 
-enum role { OTHER, FATBIN, WRAPPERS, RDC, OFFLOADING };
+enum role { OTHER, FATBIN, WRAPPERS, RDC, OFFLOADING, KPACK_REF };
 
 /*
  * Sections by name. PE images cut names to eight bytes. Sources: clang/lib/CodeGen/
@@ -32,6 +32,8 @@ static const struct {
 	{RDC_PREFIX, false, RDC},
 	{".llvm.offloading", false, OFFLOADING},
 	{".llvm.of", true, OFFLOADING},
+	{".rocm_kpack_ref", true, KPACK_REF},
+	{".kpackrf", true, KPACK_REF},
 };
 
 static enum role role_of(const struct rck_entry *e)
@@ -120,7 +122,7 @@ static enum rck_step section(
 	enum role role = role_of(e);
 	enum rck_magic magic;
 
-	if (x->is_elf && x->elf.type == SHT_LLVM_OFFLOADING)
+	if (x->is_elf && x->u.elf.type == SHT_LLVM_OFFLOADING)
 		role = OFFLOADING;
 	rck_walk_name(file, frame, e->id, e->id_len);
 	switch (role) {
@@ -133,6 +135,9 @@ static enum rck_step section(
 		return rdc_section(file, frame, e);
 	case OFFLOADING:
 		return push_records(file, frame, e, false);
+	case KPACK_REF:
+		x->kref = e->slice;
+		return RCK_STEP_MORE;
 	case OTHER:
 		break;
 	}
@@ -144,29 +149,50 @@ static enum rck_step section(
 	return RCK_STEP_MORE;
 }
 
-/* Wrappers against bundles, once all sections were seen. */
+/* Wrappers against what was found, once all sections were seen. */
 static enum rck_step judge(struct rck_file *file, struct rck_frame *frame)
 {
 	struct rck_sections *x = &frame->u.sections;
 	struct rck_slice s = rck_subslice(frame->slice, 0, 0);
 
 	rck_walk_name(file, frame, "", 0);
-	if (x->judged++ || !x->hipf || x->hipf == x->bundles)
+	switch (x->judged++) {
+	case 0:
+		if (x->kref.size)
+			return rck_walk_push_kpack_ref(file, frame, x->kref);
+		if (x->hipk)
+			return rck_walk_say(file, frame, RCK_ITEM_INCOMPLETE, s, NULL,
+				-ENODATA,
+				"device code is external (kpack), but nothing says "
+				"where: "
+				"no .rocm_kpack_ref");
+		return RCK_STEP_MORE;
+	case 1:
+		/* an unlinked -fgpu-rdc object: a wrapper, and bitcode instead of bundles
+		 */
+		if (!x->hipf || x->hipf == x->bundles ||
+			(!x->fatbin && file->items > x->items_before))
+			return RCK_STEP_DONE;
+		if (!x->bundles && file->items == x->items_before)
+			return rck_walk_say(file, frame, RCK_ITEM_INCOMPLETE, s, NULL,
+				-ENODATA,
+				"registers %llu fat binaries with HIP, but holds none",
+				(unsigned long long)x->hipf);
+		return rck_walk_say(file, frame, RCK_ITEM_NOTE, s, NULL, 0,
+			"registers %llu fat binaries with HIP, but holds %llu bundles",
+			(unsigned long long)x->hipf, (unsigned long long)x->bundles);
+	default:
 		return RCK_STEP_DONE;
-	if (!x->bundles && file->items == x->items_before)
-		return rck_walk_say(file, frame, RCK_ITEM_INCOMPLETE, s, NULL, -ENODATA,
-			"registers %llu fat binaries with HIP, but holds none",
-			(unsigned long long)x->hipf);
-	return rck_walk_say(file, frame, RCK_ITEM_NOTE, s, NULL, 0,
-		"registers %llu fat binaries with HIP, but holds %llu bundles",
-		(unsigned long long)x->hipf, (unsigned long long)x->bundles);
+	}
 }
 
 static enum rck_step sections_step(struct rck_file *file, struct rck_frame *frame)
 {
+	struct rck_sections *x = &frame->u.sections;
 	struct rck_diag diag = {0};
 	struct rck_entry e;
-	int err = rck_host_elf_next(&frame->u.sections.elf, &e, &diag);
+	int err = x->is_elf ? rck_host_elf_next(&x->u.elf, &e, &diag)
+			    : rck_pe_next(&x->u.pe, &e, &diag);
 
 	if (err > 0)
 		return section(file, frame, &e);
@@ -178,7 +204,8 @@ static enum rck_step sections_step(struct rck_file *file, struct rck_frame *fram
 
 static void sections_close(struct rck_frame *frame)
 {
-	rck_host_elf_close(&frame->u.sections.elf);
+	if (frame->u.sections.is_elf)
+		rck_host_elf_close(&frame->u.sections.u.elf);
 }
 
 static const struct rck_frame_type sections_frame = {sections_step, sections_close};
@@ -189,17 +216,18 @@ enum rck_step rck_walk_push_sections(struct rck_file *file, struct rck_frame *pa
 	struct rck_frame *f =
 		rck_walk_push(file, parent, &sections_frame, s, bytes, true);
 	struct rck_diag diag = {0};
+	struct rck_sections *x;
 	int err;
 
 	if (!f)
 		return RCK_STEP_ITEM;
-	f->u.sections.is_elf = is_elf;
-	f->u.sections.items_before = file->items;
-	err = rck_host_elf_open(&f->u.sections.elf, s, &diag);
+	x = &f->u.sections;
+	x->is_elf = is_elf;
+	x->items_before = file->items;
+	err = is_elf ? rck_host_elf_open(&x->u.elf, s, &diag)
+		     : rck_pe_open(&x->u.pe, s, &diag);
 	if (!err)
 		return RCK_STEP_MORE;
 	rck_walk_diag(file, f, RCK_ITEM_ERROR, s, NULL, &diag);
-	file->item.bytes = parent ? parent->bytes : file->bytes;
-	rck_walk_pop(file);
-	return RCK_STEP_ITEM;
+	return rck_walk_refuse(file);
 }

@@ -144,12 +144,87 @@ void rck_walk_pop(struct rck_file *file)
 	free(f);
 }
 
+enum rck_step rck_walk_refuse(struct rck_file *file)
+{
+	struct rck_frame *parent = file->top->parent;
+
+	/* an item's bytes outlive the step that gives it */
+	file->item.bytes = parent ? parent->bytes : file->bytes;
+	rck_walk_pop(file);
+	return RCK_STEP_ITEM;
+}
+
+bool rck_walk_path(struct rck_file *file, const struct rck_frame *frame, const char *path,
+	size_t len, struct rck_strbuf *full)
+{
+	const char *beside = rck_bytes_path(frame->bytes);
+	const char *slash;
+
+	if (!beside)
+		beside = file->path;
+	if (!beside || !len || memchr(path, 0, len))
+		return false;
+	slash = strrchr(beside, '/');
+	if (path[0] != '/' && slash)
+		rck_strbuf_add(full, beside, (size_t)(slash - beside) + 1);
+	rck_strbuf_add(full, path, len);
+	return true;
+}
+
+int rck_walk_open_other(struct rck_file *file, const struct rck_frame *frame,
+	const char *path, struct rck_bytes **out, struct rck_diag *diag)
+{
+	int err;
+
+	*out = NULL;
+	if (atomic_fetch_add(&file->budget->other_files, 1) >= RCK_OTHER_FILES)
+		return rck_fail(diag, -E2BIG, RCK_OFFSET_NONE,
+			"not opened: more than %d other files", RCK_OTHER_FILES);
+	err = rck_bytes_map(path, out, diag);
+	if (err)
+		return err;
+	for (const struct rck_frame *f = frame; f; f = f->parent) {
+		if (!rck_bytes_same_file(f->bytes, *out))
+			continue;
+		rck_bytes_unref(*out);
+		*out = NULL;
+		return rck_fail(diag, -ELOOP, RCK_OFFSET_NONE, "contains itself");
+	}
+	return 0;
+}
+
 uint64_t rck_walk_limit(const struct rck_file *file)
 {
 	uint64_t used = atomic_load(&file->budget->inflated);
 	uint64_t left = used < file->opt.max_total ? file->opt.max_total - used : 0;
 
 	return left < file->opt.max_inflated ? left : file->opt.max_inflated;
+}
+
+static enum rck_step single_step(struct rck_file *file, struct rck_frame *frame)
+{
+	if (frame->u.single.given)
+		return RCK_STEP_DONE;
+	frame->u.single.given = true;
+	name_reset(file, frame);
+	return rck_walk_part(file, frame, &frame->u.single.part);
+}
+
+static const struct rck_frame_type single_frame = {single_step, NULL};
+
+enum rck_step rck_walk_push_single(struct rck_file *file, struct rck_frame *parent,
+	struct rck_bytes *bytes, const struct rck_part *part, const char *inside,
+	bool other)
+{
+	struct rck_frame *f =
+		rck_walk_push(file, parent, &single_frame, part->slice, bytes, false);
+
+	if (!f)
+		return RCK_STEP_ITEM;
+	f->u.single.part = *part;
+	f->inside = inside;
+	f->other = other;
+	return RCK_STEP_MORE;
 }
 
 /* ---- bundles ------------------------------------------------------------------------
@@ -216,8 +291,8 @@ static enum rck_step push_bundle(
 		return RCK_STEP_ITEM;
 	if (!rck_bundle_open(&f->u.bundle, s, &diag))
 		return RCK_STEP_MORE;
-	rck_walk_pop(file);
-	return rck_walk_diag(file, parent, RCK_ITEM_ERROR, s, NULL, &diag);
+	rck_walk_diag(file, f, RCK_ITEM_ERROR, s, NULL, &diag);
+	return rck_walk_refuse(file);
 }
 
 /* ---- OffloadBinary ------------------------------------------------------------------
@@ -476,6 +551,18 @@ enum rck_step rck_walk_part(
 		if (part->place == RCK_PLACE_DEVICE)
 			break;
 		return rck_walk_push_sections(file, frame, s, bytes, true);
+	case RCK_MAGIC_PE:
+	case RCK_MAGIC_COFF:
+		if (part->place == RCK_PLACE_DEVICE)
+			break;
+		return rck_walk_push_sections(file, frame, s, bytes, false);
+	case RCK_MAGIC_ARCHIVE:
+	case RCK_MAGIC_THIN_ARCHIVE:
+		return rck_walk_push_archive(file, frame, s, bytes);
+	case RCK_MAGIC_KPACK:
+		return rck_walk_push_kpack(file, frame, s, bytes);
+	case RCK_MAGIC_SQLITE:
+		return rck_walk_push_kdb(file, frame, s, bytes);
 	default:
 		break;
 	}
@@ -509,6 +596,23 @@ static enum rck_step check_changed(struct rck_file *file, bool settled)
 	return RCK_STEP_ITEM;
 }
 
+/* The top frame is through; if it had a file of its own, that must have stayed as it was.
+ */
+static enum rck_step end(struct rck_file *file)
+{
+	struct rck_frame *f = file->top;
+	struct rck_diag diag;
+
+	if (!f->other || !rck_bytes_check(f->bytes, true, &diag)) {
+		rck_walk_pop(file);
+		return RCK_STEP_MORE;
+	}
+	name_reset(file, f);
+	rck_walk_item(file, f, RCK_ITEM_ERROR, NULL);
+	file->item.diag = diag;
+	return rck_walk_refuse(file);
+}
+
 int rck_file_next(struct rck_file *file, struct rck_item *item, struct rck_diag *diag)
 {
 	enum rck_step step = RCK_STEP_MORE;
@@ -520,7 +624,7 @@ int rck_file_next(struct rck_file *file, struct rck_item *item, struct rck_diag 
 		} else if (file->top) {
 			step = file->top->type->step(file, file->top);
 			if (step == RCK_STEP_DONE)
-				rck_walk_pop(file);
+				step = end(file);
 		} else {
 			step = check_changed(file, true);
 			if (step != RCK_STEP_ITEM)

@@ -4,13 +4,18 @@
  */
 #pragma once
 
+#include <glob.h>
 #include <stdatomic.h>
 
 #include "container/bundle.h"
 #include "container/bytes.h"
 #include "container/ccob.h"
+#include "container/archive.h"
 #include "container/host-elf.h"
+#include "container/kdb.h"
+#include "container/kpack.h"
 #include "container/offload-binary.h"
+#include "container/pe.h"
 #include "container/records.h"
 #include "container/sniff.h"
 #include "util/strbuf.h"
@@ -58,13 +63,28 @@ struct rck_frame_type {
 
 /* Walks an ELF's or a PE's sections. */
 struct rck_sections {
-	struct rck_host_elf elf;
+	union {
+		struct rck_host_elf elf;
+		struct rck_pe pe;
+	} u;
 	bool is_elf;
 	bool fatbin;           /* there is a .hip_fatbin */
 	uint64_t bundles;      /* records in .hip_fatbin */
 	uint64_t hipf, hipk;   /* wrappers in .hipFatBinSegment */
+	struct rck_slice kref; /* .rocm_kpack_ref; size 0: none */
 	uint64_t items_before; /* of the file, when this frame started */
 	unsigned judged;       /* how far the checks at the end have come */
+};
+
+/* Follows a kpack reference: its search paths, and the files found for the current one.
+ */
+struct rck_walk_ref {
+	struct rck_kpack_ref ref;
+	uint32_t path; /* the next search path */
+	glob_t files;
+	size_t next;            /* of files */
+	uint64_t opened, found; /* kpacks, and kernels of ours in them */
+	bool told;
 };
 
 struct rck_frame {
@@ -79,6 +99,7 @@ struct rck_frame {
 	unsigned depth;            /* containers around and including this one */
 	size_t where_len;          /* of file->where: this frame's own name */
 	const char *inside;        /* what offsets count in: NULL for the file itself */
+	bool other;                /* bytes are a file that was opened for this frame */
 	bool fatbin;               /* records: of a .hip_fatbin, the parent's */
 	bool numbered;             /* records: "[0]" is written too */
 	struct rck_record pending; /* records: the one behind a note */
@@ -87,6 +108,17 @@ struct rck_frame {
 		struct rck_records records;
 		struct rck_bundle bundle;
 		struct rck_offload offload;
+		struct rck_archive archive;
+		struct rck_kdb kdb;
+		struct rck_walk_ref ref;
+		struct {
+			struct rck_kpack k;
+			struct rck_walk_ref *ref; /* whose kernels only; NULL: all */
+		} kpack;
+		struct {
+			struct rck_part part;
+			bool given;
+		} single;
 	} u;
 };
 
@@ -147,6 +179,16 @@ struct rck_frame *rck_walk_push(struct rck_file *file, struct rck_frame *parent,
 	struct rck_bytes *bytes, bool nests);
 /* Ends the top frame. */
 void rck_walk_pop(struct rck_file *file);
+/* Ends the top frame, for which file->item is an error: it could not be opened. */
+enum rck_step rck_walk_refuse(struct rck_file *file);
+/*
+ * A frame whose only part is part, in bytes of its own: another file (other), or
+ * something inflated. part's strings must live as long as parent. inside: what its
+ * offsets count in.
+ */
+enum rck_step rck_walk_push_single(struct rck_file *file, struct rck_frame *parent,
+	struct rck_bytes *bytes, const struct rck_part *part, const char *inside,
+	bool other);
 /* A frame over a range of records. */
 enum rck_step rck_walk_push_records(struct rck_file *file, struct rck_frame *parent,
 	struct rck_slice s, struct rck_bytes *bytes, bool nests);
@@ -155,6 +197,25 @@ enum rck_place rck_walk_place_of(const struct rck_bundle_id *id);
 /* How much may still be inflated: for a limit. */
 uint64_t rck_walk_limit(const struct rck_file *file);
 
+/* A path that frame's container names, relative to the folder of the file that frame is
+ * in. false when that has no path. */
+bool rck_walk_path(struct rck_file *file, const struct rck_frame *frame, const char *path,
+	size_t len, struct rck_strbuf *full);
+/* Opens a file that frame's container names. Refuses one that is open around it already
+ * (-ELOOP), and more than RCK_OTHER_FILES. */
+int rck_walk_open_other(struct rck_file *file, const struct rck_frame *frame,
+	const char *path, struct rck_bytes **out, struct rck_diag *diag);
+
+/* walk-kdb.c, walk-kpack.c */
+enum rck_step rck_walk_push_kdb(struct rck_file *file, struct rck_frame *parent,
+	struct rck_slice s, struct rck_bytes *bytes);
+enum rck_step rck_walk_push_kpack(struct rck_file *file, struct rck_frame *parent,
+	struct rck_slice s, struct rck_bytes *bytes);
+enum rck_step rck_walk_push_kpack_ref(
+	struct rck_file *file, struct rck_frame *parent, struct rck_slice s);
+/* walk-archive.c */
+enum rck_step rck_walk_push_archive(struct rck_file *file, struct rck_frame *parent,
+	struct rck_slice s, struct rck_bytes *bytes);
 /* walk-sections.c */
 enum rck_step rck_walk_push_sections(struct rck_file *file, struct rck_frame *parent,
 	struct rck_slice s, struct rck_bytes *bytes, bool is_elf);
