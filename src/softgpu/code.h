@@ -1,0 +1,29 @@
+/* A loaded code object as the interpreter keeps it. Private to src/softgpu. */
+#pragma once
+
+#include <pthread.h>
+
+#include "rocmcheck.h"
+#include "softgpu/decode.h"
+
+struct sg_code {
+	char *name, *target, *comgr, *llvm;
+	const uint8_t *base;
+	size_t size;
+	enum sg_gen gen;
+	pthread_mutex_t lock;
+	struct sg_program *program[2]; /* waves of 32, of 64 */
+};
+
+/* The program for a wave size, made when first asked for. */
+int sg_code_program(struct sg_code *code, uint32_t lanes, struct sg_program **out,
+	struct rck_diag *diag);
+
+/* The text at pc: its size in bytes, or -EFAULT, -EILSEQ. */
+int sg_program_text(struct sg_program *p, uint64_t pc, char *text, size_t cap);
+
+/* The same while other threads may decode. */
+int sg_program_text_locked(struct sg_program *p, uint64_t pc, char *text, size_t cap);
+
+extern const struct sg_op sg_op_link, sg_op_illegal;
+const struct sg_op *sg_op_at(unsigned int i);

@@ -1,0 +1,336 @@
+/*
+ * Workgroups over the cores. A worker keeps the groups that it has begun in a list; one
+ * that spins or sleeps goes to the end of it and another is begun, so that groups that
+ * wait on one another make progress on any number of threads.
+ */
+#include "softgpu/wave.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define QUANTUM      20000 /* taken branches of a wave's turn */
+#define TURNS        10    /* turns of a group before others get theirs */
+#define RESIDENT_MAX 4096
+#define RESIDENT_MEM (1ull << 30)
+
+enum group_end { GROUP_DONE, GROUP_BUSY, GROUP_IDLE, GROUP_STOP };
+
+static void group_free(struct sg_group *g)
+{
+	if (!g)
+		return;
+	free(g->lds);
+	free(g->waves);
+	free(g->vgprs);
+	free(g->scratch);
+	free(g);
+}
+
+static struct sg_group *group_new(struct sg_run *r)
+{
+	const struct sg_kernel *k = &r->k;
+	struct sg_group *g = calloc(1, sizeof(*g));
+	size_t scratch = (size_t)k->scratch_lane * k->lanes * k->nwaves;
+
+	if (!g)
+		return NULL;
+	g->run = r;
+	g->lds_size = (k->launch->packet.group_segment_size + 3) & ~3u;
+	g->lds = aligned_alloc(64, ((size_t)g->lds_size + 64 + 63) & ~(size_t)63);
+	g->waves = aligned_alloc(64, (k->nwaves * sizeof(*g->waves) + 63) & ~(size_t)63);
+	g->vgprs = aligned_alloc(64, k->nwaves * sg_kernel_vgpr_bytes(k));
+	/* Scratch at a multiple of a row, so that offsets stay whole rows. */
+	g->scratch = aligned_alloc(4096, (scratch + 4096 + 4095) & ~(size_t)4095);
+	if (!g->lds || !g->waves || !g->vgprs || !g->scratch) {
+		group_free(g);
+		return NULL;
+	}
+	memset(g->waves, 0, k->nwaves * sizeof(*g->waves));
+	memset(g->scratch, 0, scratch);
+	return g;
+}
+
+static void group_start(struct sg_group *g, uint64_t index)
+{
+	const struct sg_kernel *k = &g->run->k;
+
+	g->index = index;
+	g->id[0] = (uint32_t)(index % k->groups[0]);
+	g->id[1] = (uint32_t)(index / k->groups[0] % k->groups[1]);
+	g->id[2] = (uint32_t)(index / k->groups[0] / k->groups[1]);
+	g->nwaves = k->nwaves;
+	g->live = 0;
+	g->arrived = g->phase = 0;
+	/* Nothing clears LDS: a value that is easily seen when it leaks into results. */
+	memset(g->lds, 0xa5, g->lds_size);
+	for (uint32_t i = 0; i < g->nwaves; i++) {
+		sg_wave_init(&g->waves[i], g, i);
+		g->live += g->waves[i].state != SG_DONE;
+	}
+}
+
+static void release_barrier(struct sg_group *g)
+{
+	if (!g->live || g->arrived < g->live)
+		return;
+	g->arrived = 0;
+	g->phase++;
+	for (uint32_t i = 0; i < g->nwaves; i++)
+		if (g->waves[i].state == SG_BARRIER)
+			g->waves[i].state = SG_RUN;
+}
+
+static enum group_end group_run(struct sg_group *g)
+{
+	struct sg_run *r = g->run;
+	const struct sg_launch *l = r->k.launch;
+
+	for (int turn = 0; turn < TURNS; turn++) {
+		bool busy = false;
+
+		if (l->cancel && *l->cancel && !r->stop) {
+			pthread_mutex_lock(&r->lock);
+			if (!r->stop) {
+				r->fault->kind = SG_FAULT_ABORTED;
+				r->stop = 1;
+			}
+			pthread_mutex_unlock(&r->lock);
+		}
+		for (uint32_t i = 0; i < g->nwaves; i++) {
+			struct sg_wave *w = &g->waves[i];
+
+			if (r->stop)
+				return GROUP_STOP;
+			if (w->state == SG_DONE || w->state == SG_BARRIER)
+				continue;
+			sg_wave_run(w, QUANTUM);
+			if (w->state == SG_DONE)
+				g->live--;
+			busy |= w->state != SG_SLEEP;
+			release_barrier(g);
+		}
+		if (!g->live)
+			return GROUP_DONE;
+		if (!busy)
+			return GROUP_IDLE;
+	}
+	return GROUP_BUSY;
+}
+
+/* The groups that one worker may have begun at once. */
+static unsigned int resident_max(const struct sg_kernel *k)
+{
+	uint64_t bytes = (sg_kernel_vgpr_bytes(k) + sizeof(struct sg_wave) +
+				 (uint64_t)k->scratch_lane * k->lanes) *
+				 k->nwaves +
+			 k->launch->packet.group_segment_size + 1;
+	uint64_t n = RESIDENT_MEM / bytes;
+
+	return n < 4 ? 4 : n > RESIDENT_MAX ? RESIDENT_MAX : (unsigned int)n;
+}
+
+static void no_memory(struct sg_run *r)
+{
+	pthread_mutex_lock(&r->lock);
+	if (!r->stop) {
+		r->fault->kind = SG_FAULT_LAUNCH;
+		strcpy(r->fault->text, "out of memory for a workgroup");
+		r->stop = 1;
+	}
+	pthread_mutex_unlock(&r->lock);
+}
+
+static void work(struct sg_run *r)
+{
+	struct sg_group *first = NULL, **last = &first, *spare = NULL, *g;
+	unsigned int resident = 0, max = resident_max(&r->k), idle = 0;
+	bool more = true, want_new = true;
+
+	while (!r->stop) {
+		if (more && (want_new || !first) && resident < max) {
+			uint64_t index =
+				__atomic_fetch_add(&r->next, 1, __ATOMIC_RELAXED);
+
+			more = index < r->k.ngroups;
+			if (more) {
+				g = spare ? spare : group_new(r);
+				spare = NULL;
+				if (!g) {
+					no_memory(r);
+					break;
+				}
+				group_start(g, index);
+				resident++;
+				g->next = first;
+				if (!first)
+					last = &g->next;
+				first = g;
+				idle = 0;
+			}
+		}
+		g = first;
+		if (!g)
+			break;
+		first = g->next;
+		if (!first)
+			last = &first;
+		want_new = true;
+		switch (group_run(g)) {
+		case GROUP_DONE:
+			resident--;
+			group_free(spare);
+			spare = g;
+			idle = 0;
+			want_new = !first; /* those that wait first */
+			continue;
+		case GROUP_IDLE:
+			/* Everybody sleeps: let the host, or other workers, do something.
+			 */
+			if (++idle > resident && !more) {
+				struct timespec ts = {0, idle > 100 ? 50000 : 1000};
+
+				nanosleep(&ts, NULL);
+			}
+			break;
+		case GROUP_BUSY:
+			idle = 0;
+			break;
+		case GROUP_STOP:
+			break;
+		}
+		g->next = NULL;
+		*last = g;
+		last = &g->next;
+	}
+	while (first) {
+		g = first->next;
+		group_free(first);
+		first = g;
+	}
+	group_free(spare);
+}
+
+/* ---- threads: made once, kept; a forked child has none of them ---- */
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t wake, idle;
+	struct sg_run *runs;
+	unsigned int threads, waiting;
+	bool forked;
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
+	.wake = PTHREAD_COND_INITIALIZER,
+	.idle = PTHREAD_COND_INITIALIZER};
+
+static void pool_child(void)
+{
+	pthread_mutex_init(&pool.lock, NULL);
+	pthread_cond_init(&pool.wake, NULL);
+	pthread_cond_init(&pool.idle, NULL);
+	pool.runs = NULL;
+	pool.threads = pool.waiting = 0;
+}
+
+static struct sg_run *pool_pick(void)
+{
+	for (struct sg_run *r = pool.runs; r; r = r->link)
+		if (r->helpers < r->helpers_max && !r->stop && r->next < r->k.ngroups)
+			return r;
+	return NULL;
+}
+
+static void *pool_thread(void *arg)
+{
+	struct sg_run *r;
+
+	(void)arg;
+	pthread_mutex_lock(&pool.lock);
+	for (;;) {
+		r = pool_pick();
+		if (!r) {
+			pool.waiting++;
+			pthread_cond_wait(&pool.wake, &pool.lock);
+			pool.waiting--;
+			continue;
+		}
+		r->helpers++;
+		pthread_mutex_unlock(&pool.lock);
+		work(r);
+		pthread_mutex_lock(&pool.lock);
+		r->helpers--;
+		pthread_cond_broadcast(&pool.idle);
+	}
+	return NULL;
+}
+
+static void pool_grow(unsigned int want)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	static void (*const child)(void) = pool_child;
+	pthread_attr_t attr;
+	pthread_t t;
+
+	(void)once;
+	if (!pool.forked)
+		pthread_atfork(NULL, NULL, child);
+	pool.forked = true;
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	while (pool.threads < want && !pthread_create(&t, &attr, pool_thread, NULL))
+		pool.threads++;
+	pthread_attr_destroy(&attr);
+}
+
+static void run_groups(struct sg_run *r, unsigned int threads)
+{
+	struct sg_run **at;
+
+	if (!threads) {
+		long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+		threads = n > 0 ? (unsigned int)n : 1;
+	}
+	if (threads > r->k.ngroups)
+		threads = (unsigned int)r->k.ngroups;
+	if (threads > 1) {
+		pthread_mutex_lock(&pool.lock);
+		r->helpers_max = threads - 1;
+		pool_grow(threads - 1);
+		r->link = pool.runs;
+		pool.runs = r;
+		pthread_cond_broadcast(&pool.wake);
+		pthread_mutex_unlock(&pool.lock);
+	}
+	work(r);
+	if (threads > 1) {
+		pthread_mutex_lock(&pool.lock);
+		for (at = &pool.runs; *at != r; at = &(*at)->link)
+			;
+		*at = r->link;
+		while (r->helpers)
+			pthread_cond_wait(&pool.idle, &pool.lock);
+		pthread_mutex_unlock(&pool.lock);
+	}
+}
+
+int sg_exec_run(const struct sg_launch *launch, struct sg_fault *fault)
+{
+	struct sg_run r = {.lock = PTHREAD_MUTEX_INITIALIZER, .fault = fault};
+	int ret;
+
+	memset(fault, 0, sizeof(*fault));
+	ret = sg_kernel_init(&r.k, launch, fault);
+	if (ret)
+		return ret;
+	sg_watch_open(&r);
+	run_groups(&r, launch->threads);
+	sg_watch_close(&r);
+	pthread_mutex_destroy(&r.lock);
+	if (r.stop && fault->kind == SG_FAULT_NONE)
+		fault->kind = SG_FAULT_ABORTED;
+	return fault->kind == SG_FAULT_NONE ? 0 : -EIO;
+}

@@ -1,0 +1,213 @@
+/*
+ * The frame of the lane files, which are built once for each SIMD level (SG_LANE is plain,
+ * avx2 or avx512): one line an operation gives its loop over 32 lanes and its entry in the
+ * table. In an expression a, b, c are the sources in the signature's types.
+ */
+#pragma once
+
+#include <math.h>
+#include <string.h>
+
+#include "softgpu/isa.h"
+#include "softgpu/lane-int.h"
+#include "softgpu/lane-float.h"
+
+#define SG_STR2(x)   #x
+#define SG_STR(x)    SG_STR2(x)
+#define SG_CAT2(a, b) a##b
+#define SG_CAT(a, b) SG_CAT2(a, b)
+#define SG_LANE_SECTION "sg_lane_" SG_STR(SG_LANE)
+
+#define LANE_ARGS                                                                        \
+	uint32_t *d, const uint32_t *pa, const uint32_t *pb, const uint32_t *pc,         \
+		const uint32_t *em, size_t st
+
+/* A 64-bit operand's two rows joined. */
+#define LD2(p) ((p)[i] | (uint64_t)(p)[i + st] << 32)
+static inline float sg_bits_f(uint32_t u)
+{
+	float f;
+	memcpy(&f, &u, 4);
+	return f;
+}
+static inline uint32_t sg_f_bits(float f)
+{
+	uint32_t u;
+	memcpy(&u, &f, 4);
+	return u;
+}
+static inline double sg_bits_d(uint64_t u)
+{
+	double f;
+	memcpy(&f, &u, 8);
+	return f;
+}
+static inline uint64_t sg_d_bits(double f)
+{
+	uint64_t u;
+	memcpy(&u, &f, 8);
+	return u;
+}
+
+#define C_f float
+#define C_d double
+#define C_h float
+#define C_y float
+#define C_u uint32_t
+#define C_b uint32_t
+#define C_m uint32_t
+#define C_p uint32_t
+#define C_q uint32_t
+#define C_v uint32_t
+#define C_g float
+#define C_i int32_t
+#define C_w uint16_t
+#define C_x uint16_t
+#define C_s int16_t
+#define C_U uint64_t
+#define C_B uint64_t
+#define C_I int64_t
+
+#define L_f(p) sg_bits_f((p)[i])
+#define L_g(p) sg_bits_f((p)[i])
+#define L_d(p) sg_bits_d(LD2(p))
+#define L_h(p) sg_h2f((uint16_t)(p)[i])
+#define L_y(p) sg_bits_f((p)[i] << 16)
+#define L_u(p) (p)[i]
+#define L_b(p) (p)[i]
+#define L_m(p) (p)[i]
+#define L_p(p) (p)[i]
+#define L_q(p) (p)[i]
+#define L_v(p) (p)[i]
+#define L_i(p) (int32_t)(p)[i]
+#define L_w(p) (uint16_t)(p)[i]
+#define L_x(p) (uint16_t)(p)[i]
+#define L_s(p) (int16_t)(p)[i]
+#define L_U(p) LD2(p)
+#define L_B(p) LD2(p)
+#define L_I(p) (int64_t) LD2(p)
+
+#define ST1(x) d[i] = ((uint32_t)(x) & em[i]) | (d[i] & ~em[i])
+#define ST2(x)                                                                           \
+	do {                                                                             \
+		uint64_t x_ = (x);                                                       \
+		ST1(x_);                                                                 \
+		d[i + st] = ((uint32_t)(x_ >> 32) & em[i]) | (d[i + st] & ~em[i]);       \
+	} while (0)
+#define S_f(x) ST1(sg_f_bits(x))
+#define S_d(x) ST2(sg_d_bits(x))
+#define S_h(x) ST1(sg_f2h(x))
+#define S_y(x) ST1(sg_f2bf(x))
+#define S_u(x) ST1(x)
+#define S_b(x) ST1(x)
+#define S_p(x) ST1(x)
+#define S_q(x) ST1(x)
+#define S_v(x) ST1(x)
+#define S_i(x) ST1(x)
+#define S_w(x) ST1((uint16_t)(x))
+#define S_x(x) ST1((uint16_t)(x))
+#define S_s(x) ST1((uint16_t)(x))
+#define S_U(x) ST2(x)
+#define S_B(x) ST2(x)
+#define S_I(x) ST2((uint64_t)(x))
+
+#define LANES _Pragma("GCC ivdep") for (int i = 0; i < 32; i++)
+
+#define LANE_ENTRY(NAME, SIG, FLAGS)                                                     \
+	static const struct sg_op sg_op_##NAME = {                                       \
+		#NAME, SIG, SG_OP_VALU | (FLAGS), 0, NAME##_lane, sg_exec_valu, NULL};   \
+	static const struct sg_op *const sg_ref_##NAME                                   \
+		__attribute__((section(SG_LANE_SECTION), used)) = &sg_op_##NAME;
+
+#define OP1(NAME, TD, TA, FLAGS, EXPR)                                                   \
+	static uint32_t NAME##_lane(LANE_ARGS)                                           \
+	{                                                                                \
+		LANES                                                                    \
+		{                                                                        \
+			C_##TA a = L_##TA(pa);                                           \
+			C_##TD r = EXPR;                                                 \
+			S_##TD(r);                                                       \
+		}                                                                        \
+		return 0;                                                                \
+	}                                                                                \
+	LANE_ENTRY(NAME, #TD ":" #TA, FLAGS)
+
+#define OP2(NAME, TD, TA, TB, FLAGS, EXPR)                                               \
+	static uint32_t NAME##_lane(LANE_ARGS)                                           \
+	{                                                                                \
+		LANES                                                                    \
+		{                                                                        \
+			C_##TA a = L_##TA(pa);                                           \
+			C_##TB b = L_##TB(pb);                                           \
+			C_##TD r = EXPR;                                                 \
+			S_##TD(r);                                                       \
+		}                                                                        \
+		return 0;                                                                \
+	}                                                                                \
+	LANE_ENTRY(NAME, #TD ":" #TA #TB, FLAGS)
+
+#define OP3(NAME, TD, TA, TB, TC, FLAGS, EXPR)                                           \
+	static uint32_t NAME##_lane(LANE_ARGS)                                           \
+	{                                                                                \
+		LANES                                                                    \
+		{                                                                        \
+			C_##TA a = L_##TA(pa);                                           \
+			C_##TB b = L_##TB(pb);                                           \
+			C_##TC c = L_##TC(pc);                                           \
+			C_##TD r = EXPR;                                                 \
+			S_##TD(r);                                                       \
+		}                                                                        \
+		return 0;                                                                \
+	}                                                                                \
+	LANE_ENTRY(NAME, #TD ":" #TA #TB #TC, FLAGS)
+
+/* The result is the third source too. */
+#define OPT(NAME, TD, TA, TB, FLAGS, EXPR)                                               \
+	static uint32_t NAME##_lane(LANE_ARGS)                                           \
+	{                                                                                \
+		LANES                                                                    \
+		{                                                                        \
+			C_##TA a = L_##TA(pa);                                           \
+			C_##TB b = L_##TB(pb);                                           \
+			C_##TD c = L_##TD(pc);                                           \
+			C_##TD r = EXPR;                                                 \
+			S_##TD(r);                                                       \
+		}                                                                        \
+		return 0;                                                                \
+	}                                                                                \
+	LANE_ENTRY(NAME, #TD ":" #TA #TB, SG_OP_TIE | (FLAGS))
+
+/* A result and a carry: CARRY sees r too. */
+#define OPC(NAME, TD, TA, TB, TC, SIG, EXPR, CARRY)                                      \
+	static uint32_t NAME##_lane(LANE_ARGS)                                           \
+	{                                                                                \
+		uint32_t m = 0;                                                          \
+		(void)pc;                                                                \
+		LANES                                                                    \
+		{                                                                        \
+			C_##TA a = L_##TA(pa);                                           \
+			C_##TB b = L_##TB(pb);                                           \
+			C_##TC c = L_##TC(pc);                                           \
+			C_##TD r = EXPR;                                                 \
+			m |= (CARRY) ? 1u << i : 0;                                      \
+			S_##TD(r);                                                       \
+			(void)c;                                                         \
+		}                                                                        \
+		return m;                                                                \
+	}                                                                                \
+	LANE_ENTRY(NAME, SIG, 0)
+
+#define CMP(NAME, TA, TB, COND)                                                          \
+	static uint32_t NAME##_lane(LANE_ARGS)                                           \
+	{                                                                                \
+		uint32_t m = 0;                                                          \
+		for (int i = 0; i < 32; i++) {                                           \
+			C_##TA a = L_##TA(pa);                                           \
+			C_##TB b = L_##TB(pb);                                           \
+			(void)a;                                                         \
+			(void)b;                                                         \
+			m |= (COND) ? 1u << i : 0;                                       \
+		}                                                                        \
+		return m;                                                                \
+	}                                                                                \
+	LANE_ENTRY(NAME, "m:" #TA #TB, 0)

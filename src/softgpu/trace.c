@@ -1,0 +1,123 @@
+/*
+ * Watching execution, instruction by instruction: RCK_SOFT_TRACE writes each one with its
+ * wave, RCK_SOFT_COUNT counts them by kernel and operation. Without either of them
+ * nothing here runs.
+ */
+#include "softgpu/wave.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct watch {
+	FILE *trace, *count;
+	pthread_mutex_t lock;
+	uint64_t total, lanes;
+	struct {
+		const struct sg_op *op;
+		uint64_t n;
+	} op[4096]; /* open addressing by the operation's address */
+};
+
+static FILE *open_env(const char *name)
+{
+	const char *path = getenv(name);
+
+	if (!path || !*path)
+		return NULL;
+	return strcmp(path, "-") ? fopen(path, "ae") : fdopen(dup(2), "a");
+}
+
+bool sg_watch_open(struct sg_run *r)
+{
+	struct watch *x;
+	FILE *trace = open_env("RCK_SOFT_TRACE"), *count = open_env("RCK_SOFT_COUNT");
+
+	if (!trace && !count)
+		return true;
+	x = calloc(1, sizeof(*x));
+	if (!x)
+		return false;
+	x->trace = trace;
+	x->count = count;
+	pthread_mutex_init(&x->lock, NULL);
+	r->watch = x;
+	return true;
+}
+
+static uint64_t *counter(struct watch *x, const struct sg_op *op)
+{
+	size_t h = ((uintptr_t)op >> 6) % 4096;
+
+	while (x->op[h].op && x->op[h].op != op)
+		h = (h + 1) % 4096;
+	x->op[h].op = op;
+	return &x->op[h].n;
+}
+
+static void trace_line(struct watch *x, struct sg_wave *w, const struct sg_inst *in)
+{
+	char text[256] = "";
+
+	sg_program_text_locked((struct sg_program *)w->p, in->pc, text, sizeof(text));
+	fprintf(x->trace, "%u,%u,%u:%u %6llx exec %016llx scc %u  %s\n", w->g->id[0],
+		w->g->id[1], w->g->id[2], w->index,
+		(unsigned long long)(in->pc - w->g->run->k.entry->pc),
+		(unsigned long long)sg_exec(w), w->s[SG_S_SCC], text);
+}
+
+void sg_watch_run(struct sg_wave *w)
+{
+	struct watch *x = w->g->run->watch;
+	const struct sg_inst *in = w->ip;
+
+	pthread_mutex_lock(&x->lock);
+	while (in) {
+		if (in->op != &sg_op_link) {
+			if (x->trace)
+				trace_line(x, w, in);
+			if (x->count) {
+				x->total++;
+				x->lanes += (uint64_t)__builtin_popcountll(sg_exec(w));
+				(*counter(x, in->op))++;
+			}
+		}
+		in = in->exec(w, in);
+	}
+	pthread_mutex_unlock(&x->lock);
+}
+
+static int by_count(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)((const char *)a + sizeof(void *));
+	uint64_t y = *(const uint64_t *)((const char *)b + sizeof(void *));
+
+	return x < y ? 1 : x > y ? -1 : 0;
+}
+
+void sg_watch_close(struct sg_run *r)
+{
+	struct watch *x = r->watch;
+	const char *kernel = r->k.launch->kernel;
+
+	if (!x)
+		return;
+	if (x->count) {
+		qsort(x->op, 4096, sizeof(x->op[0]), by_count);
+		fprintf(x->count,
+			"%s: %llu wave instructions, %llu lane instructions, %llu "
+			"workgroups\n",
+			kernel ? kernel : "?", (unsigned long long)x->total,
+			(unsigned long long)x->lanes, (unsigned long long)r->k.ngroups);
+		for (size_t i = 0; i < 4096 && x->op[i].n; i++)
+			fprintf(x->count, "  %12llu %s\n", (unsigned long long)x->op[i].n,
+				x->op[i].op->name);
+		fclose(x->count);
+	}
+	if (x->trace)
+		fclose(x->trace);
+	pthread_mutex_destroy(&x->lock);
+	free(x);
+	r->watch = NULL;
+}
