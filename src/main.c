@@ -59,6 +59,8 @@ static int command_help(const struct rck_cmd *cmd)
 	printf("  -h, --help                print this help\n");
 	if (cmd->details)
 		printf("\n%s\n", cmd->details);
+	if (cmd->print_details)
+		cmd->print_details();
 	return RCK_EXIT_CLEAN;
 }
 

@@ -25,7 +25,8 @@ struct rck_cmd {
 	bool takes_command; /* options end at the first operand */
 	/* operands[0..n) are borrowed from argv; returns an enum rck_exit */
 	int (*run)(int n, char **operands);
-	const char *details; /* more help, after the options; may be NULL */
+	const char *details;         /* more help, after the options; may be NULL */
+	void (*print_details)(void); /* the same where a table says it; may be NULL */
 };
 
 extern const struct rck_cmd *const rck_commands[]; /* NULL at the end */

@@ -354,11 +354,28 @@ out:
 	return status;
 }
 
+static void print_facts(void)
+{
+	printf("\nFacts (keys of --sort, --columns and JSON):\n");
+	for (enum rck_fact f = 0; f < RCK_FACT_COUNT_; f++) {
+		_cleanup_strbuf_ struct rck_strbuf line = RCK_STRBUF_INIT;
+		const struct rck_fact_info *info = rck_fact_info(f);
+
+		rck_strbuf_addf(&line, "  %-18s ", info->key);
+		rck_term_wrap(&line, info->help, 21, 21, 79);
+		if (*info->unit) {
+			line.len--;
+			rck_strbuf_addf(&line, " (%s)\n", info->unit);
+		}
+		fputs(line.buf, stdout);
+	}
+}
+
 const struct rck_cmd rck_cmd_inspect = {
 	.name = "inspect",
 	.summary = "the facts of every kernel in files that hold ROCm device code",
 	.operands = "PATH...",
 	.opts = inspect_opts,
 	.run = run,
-	.details = NULL,
+	.print_details = print_facts,
 };
