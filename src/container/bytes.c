@@ -241,6 +241,9 @@ int rck_bytes_alloc(uint64_t size, struct rck_bytes **out, uint8_t **data)
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (*data == MAP_FAILED)
 			return -ENOMEM;
+		/* all of it is about to be written: a fault each 4 KiB would take as long
+		 * as inflating */
+		madvise(*data, size, MADV_HUGEPAGE);
 	}
 	*out = bytes_new(backing, *data, size);
 	if (*out)
