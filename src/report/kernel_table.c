@@ -96,8 +96,6 @@ static void fact_cell(
 		rck_strbuf_adds(cell, "?");
 	} else if (rck_fact_info(fact)->type == RCK_VALUE_STRING) {
 		rck_strbuf_add_masked(cell, f->string, strlen(f->string));
-		if (f->differs)
-			rck_strbuf_adds(cell, ",…");
 	} else if (rck_fact_info(fact)->type == RCK_VALUE_BOOL) {
 		if (!f->yes)
 			rck_strbuf_addc(cell, '-');

@@ -40,7 +40,7 @@ void rck_rows_free(struct rck_rows *rows)
 		struct rck_row *r = rows->rows[i];
 
 		for (int f = 0; f < RCK_FACT_COUNT_; f++)
-			free((char *)r->facts[f].string);
+			free(r->facts[f].string);
 		free(r->name);
 		free(r->demangled);
 		free(r->target);
@@ -89,16 +89,28 @@ static struct rck_row *row_of(struct rck_rows *rows, const struct rck_kernel *k)
 	return *found;
 }
 
+/* Adds a value to the list of different ones. */
+static void add_string(struct rck_row_fact *f, const char *value)
+{
+	size_t len = strlen(value);
+	char *longer;
+
+	for (const char *p = f->string; p && *p; p += strcspn(p, ","), p += *p == ',')
+		if (strcspn(p, ",") == len && !memcmp(p, value, len))
+			return;
+	longer =
+		f->string ? rck_xasprintf("%s,%s", f->string, value) : rck_xstrdup(value);
+	free(f->string);
+	f->string = longer;
+}
+
 static void add_fact(struct rck_row_fact *f, const struct rck_value *v)
 {
 	f->disagrees += v->disagrees;
 	if (!v->known)
 		return;
 	if (v->type == RCK_VALUE_STRING) {
-		if (!f->known)
-			f->string = rck_xstrdup(v->string);
-		else if (strcmp(f->string, v->string))
-			f->differs = true;
+		add_string(f, v->string);
 	} else {
 		f->yes += !!v->number;
 		f->min = f->known && f->min < v->number ? f->min : v->number;

@@ -13,8 +13,7 @@ struct rck_row_fact {
 	unsigned yes;       /* BOOL: of these, true ones */
 	unsigned disagrees; /* metadata and descriptor differ */
 	uint64_t min, max;  /* NUMBER */
-	const char *string; /* STRING: the first, NULL when none is known */
-	bool differs;       /* STRING: not the same for all */
+	char *string; /* STRING: the different ones, ',' between; NULL: none known */
 };
 
 struct rck_row {
