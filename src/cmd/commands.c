@@ -5,6 +5,7 @@ const struct rck_cmd *const rck_commands[] = {
 	&rck_cmd_lint,
 	&rck_cmd_stress,
 	&rck_cmd_soft,
+	&rck_cmd_flags,
 	&rck_cmd_doctor,
 	NULL,
 };

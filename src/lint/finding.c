@@ -353,6 +353,33 @@ void rck_lint_incomplete(struct rck_lint *l, const char *where, const struct rck
 	l->incomplete_allowed += f->status != RCK_STATUS_NEW;
 }
 
+/* ---- a source, by how it is compiled */
+
+void rck_lint_begin_source(struct rck_lint *l, const char *path)
+{
+	rck_lint_begin(l, path, false);
+	l->sources++;
+}
+
+void rck_lint_source(struct rck_lint *l, enum rck_rule_id id, const char *target,
+	unsigned line, const char *text)
+{
+	struct rck_finding *f;
+
+	if (!enabled(l, id))
+		return;
+	f = add_file_finding(l, id, target, "", text);
+	if (line) {
+		f->source = l->files[l->n_files - 1].relative;
+		f->line = line;
+	}
+}
+
+void rck_lint_source_pass(struct rck_lint *l, enum rck_rule_id id)
+{
+	l->states[id][RCK_STATE_PASS] += enabled(l, id);
+}
+
 /* ---- a file as a whole */
 
 static void check_targets(struct rck_lint *l)

@@ -102,7 +102,7 @@ struct rck_lint {
 	struct rck_lint_error *errors;
 	size_t n_errors;
 	uint64_t states[RCK_RULE_COUNT_][RCK_STATE_COUNT_];
-	size_t objects, incomplete_allowed;
+	size_t objects, sources, incomplete_allowed;
 	struct rck_callgraph_cache *cache; /* private from here */
 	struct rck_lint_seen *seen;
 	size_t n_seen, cap_seen;
@@ -124,6 +124,13 @@ void rck_lint_begin(struct rck_lint *l, const char *path, bool named);
 void rck_lint_take(struct rck_lint *l, struct rck_lint_part *part);
 void rck_lint_incomplete(struct rck_lint *l, const char *where, const struct rck_diag *d);
 void rck_lint_error(struct rck_lint *l, const char *where, const struct rck_diag *d);
+/* The next file is a source, about which rules of sources speak. */
+void rck_lint_begin_source(struct rck_lint *l, const char *path);
+/* A finding of a rule of sources, at a line of the current file (0: none). */
+void rck_lint_source(struct rck_lint *l, enum rck_rule_id id, const char *target,
+	unsigned line, const char *text);
+/* The same rule looked at the current file and found nothing. */
+void rck_lint_source_pass(struct rck_lint *l, enum rck_rule_id id);
 void rck_lint_end(struct rck_lint *l);
 /* After the last file: what only the whole run can tell. */
 void rck_lint_finish(struct rck_lint *l);

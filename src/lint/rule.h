@@ -50,6 +50,10 @@ enum rck_rule_id {
 	RCK_RULE_DUPLICATE_KERNEL_DIFFERS,
 	RCK_RULE_INCOMPLETE,
 	RCK_RULE_NO_DEVICE_CODE,
+	RCK_RULE_HIP_UNOPTIMIZED,
+	RCK_RULE_HIP_ASSERT_ACTIVE,
+	RCK_RULE_HIP_SANITIZED,
+	RCK_RULE_HIP_RDC,
 	RCK_RULE_COUNT_,
 };
 
@@ -79,7 +83,8 @@ struct rck_verdict {
 	uint64_t value;
 };
 
-enum rck_scope { RCK_SCOPE_KERNEL, RCK_SCOPE_OBJECT, RCK_SCOPE_FILE };
+/* A rule of sources is about how one is compiled: `flags` answers it. */
+enum rck_scope { RCK_SCOPE_KERNEL, RCK_SCOPE_OBJECT, RCK_SCOPE_FILE, RCK_SCOPE_SOURCE };
 
 struct rck_rule {
 	enum rck_rule_id number;
@@ -92,7 +97,8 @@ struct rck_rule {
 	const char *remedy;    /* what to do: sentences */
 	int limit;             /* an enum rck_limit, or -1 */
 	const char *unit;      /* of the verdict's value */
-	/* NULL for a rule of files: finding.c answers it, which alone sees whole files */
+	/* NULL for a rule of files or sources: finding.c and buildsys/unit.c answer
+	 * those, which alone see them */
 	enum rck_state (*check)(const struct rck_subject *s, struct rck_verdict *v);
 };
 

@@ -545,6 +545,59 @@ const struct rck_rule rck_rules[RCK_RULE_COUNT_] = {
 		.remedy = "Give the file that holds the kernels; with "
 			  "--require-device-code this is an error.",
 		.limit = -1},
+	[RCK_RULE_HIP_UNOPTIMIZED] = {.number = RCK_RULE_HIP_UNOPTIMIZED,
+		.id = "hip-unoptimized",
+		.severity = RCK_SEVERITY_ERROR,
+		.scope = RCK_SCOPE_SOURCE,
+		.summary = "a HIP source whose device code is compiled at -O0",
+		.why = "At -O0 every kernel declares a hostcall buffer, a device heap "
+		       "and a "
+		       "dynamic stack that it never uses; the HIP runtime starts a "
+		       "listener "
+		       "thread for it, whose shutdown races in HIP 6.2 and later. "
+		       "clang++ "
+		       "and CMake's HIP language pass no -O by themselves, hipcc adds "
+		       "-O3 "
+		       "unless any word of the line starts with -O.",
+		.reference = "https://github.com/ROCm/clr/issues/126",
+		.remedy = "Compile device code at -O1 or above: put -O1 in front of the "
+			  "other "
+			  "flags, or use share/cmake/RocmcheckFloor.cmake.",
+		.limit = -1},
+	[RCK_RULE_HIP_ASSERT_ACTIVE] = {.number = RCK_RULE_HIP_ASSERT_ACTIVE,
+		.id = "hip-assert-active",
+		.severity = RCK_SEVERITY_NOTE,
+		.scope = RCK_SCOPE_SOURCE,
+		.summary = "a HIP source that asserts, compiled without -DNDEBUG",
+		.why = "A live assert() in device code prints through the hostcall "
+		       "buffer: its "
+		       "kernels declare one for a reason, also in a release.",
+		.reference = "https://github.com/ROCm/rocm-systems/pull/9643",
+		.remedy = "Define NDEBUG where the result is shipped.",
+		.limit = -1},
+	[RCK_RULE_HIP_SANITIZED] = {.number = RCK_RULE_HIP_SANITIZED,
+		.id = "hip-sanitized",
+		.severity = RCK_SEVERITY_NOTE,
+		.scope = RCK_SCOPE_SOURCE,
+		.summary = "a HIP source compiled with a sanitizer",
+		.why = "Sanitized device code reports through the hostcall buffer, so "
+		       "that every "
+		       "kernel of it declares one.",
+		.reference = "https://clang.llvm.org/docs/AddressSanitizer.html",
+		.remedy = "Keep it to test builds, or switch it off for the device: "
+			  "-fno-gpu-sanitize.",
+		.limit = -1},
+	[RCK_RULE_HIP_RDC] = {.number = RCK_RULE_HIP_RDC,
+		.id = "hip-rdc",
+		.severity = RCK_SEVERITY_NOTE,
+		.scope = RCK_SCOPE_SOURCE,
+		.summary = "a HIP source compiled with -fgpu-rdc",
+		.why = "Its object holds bitcode: what its kernels declare is decided "
+		       "when the "
+		       "device code is linked, by the level of that step as well.",
+		.reference = "https://clang.llvm.org/docs/HIPSupport.html",
+		.remedy = "Check the linked program with rocmcheck lint.",
+		.limit = -1},
 };
 
 const struct rck_rule *rck_rule_find(const char *id)

@@ -285,13 +285,18 @@ static void print_totals(struct text *t)
 		warnings += f->severity == RCK_SEVERITY_WARNING;
 		notes += f->severity == RCK_SEVERITY_NOTE;
 	}
-	rck_strbuf_addf(t->out,
-		"%zu kernel%s, %zu distinct, for %zu target%s in %zu code object%s of "
-		"%zu "
-		"file%s\n",
-		l->n_kernels, plural(l->n_kernels), g->distinct_kernels, g->n_targets,
-		plural(g->n_targets), l->objects, plural(l->objects), l->n_files,
-		plural(l->n_files));
+	if (l->sources)
+		rck_strbuf_addf(
+			t->out, "%zu HIP source%s\n", l->sources, plural(l->sources));
+	else
+		rck_strbuf_addf(t->out,
+			"%zu kernel%s, %zu distinct, for %zu target%s in %zu code "
+			"object%s of "
+			"%zu "
+			"file%s\n",
+			l->n_kernels, plural(l->n_kernels), g->distinct_kernels,
+			g->n_targets, plural(g->n_targets), l->objects,
+			plural(l->objects), l->n_files, plural(l->n_files));
 	rck_strbuf_addf(t->out,
 		"%zu error%s, %zu warning%s, %zu note%s, %zu maybe; %zu allowed, %zu "
 		"in the baseline\n",

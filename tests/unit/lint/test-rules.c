@@ -259,7 +259,8 @@ static void test_table(void **state)
 		assert_true(strlen(rule->why) > 40 && strlen(rule->remedy) > 20);
 		assert_int_equal(strncmp(rule->reference, "https://", 8), 0);
 		assert_true(rule->severity > RCK_SEVERITY_OFF);
-		assert_int_equal(!rule->check, rule->scope == RCK_SCOPE_FILE);
+		assert_int_equal(!rule->check,
+			rule->scope == RCK_SCOPE_FILE || rule->scope == RCK_SCOPE_SOURCE);
 	}
 	assert_null(rck_rule_find("no-such-rule"));
 }
