@@ -11,7 +11,7 @@ static int load = RCK_LOAD_CHURN;
 static unsigned long long exposures, workers, concurrent;
 static double timeout, grace;
 static const char *done_regex, *core_folder, *output, *append;
-static bool until_confident;
+static bool until_confident, amd_order;
 static int format;
 
 static const struct rck_opt opts[] = {
@@ -36,6 +36,10 @@ static const struct rck_opt opts[] = {
 		"returned or exit was called)"},
 	{RCK_OPT_FLAG, 0, "until-confident", &until_confident, NULL,
 		"stop early, by a sequential test"},
+	{RCK_OPT_FLAG, 0, "amd-order", &amd_order, NULL,
+		"imitate the order of destructors that AMD's builds of libamdhip64 have, "
+		"by "
+		"a preload; results are labelled so"},
 	{RCK_OPT_STRING, 0, "core", &core_folder, "DIR",
 		"keep a core of each hung process there (needs gdb)"},
 	{RCK_OPT_CHOICE, 0, "format", &format, RCK_LIVE_FORMATS, "how to report"},
@@ -84,6 +88,8 @@ static int expose(struct rck_experiment *x, const char *const *argv, const char 
 	rck_live_end();
 	rck_cell_from_trial(c, &t, "");
 	x->interrupted = c->result.interrupted;
+	if (!err && amd_order)
+		err = rck_cell_check_order(c, &diag);
 	if (err) {
 		rck_error("%s", diag.msg);
 		return RCK_EXIT_TROUBLE;
@@ -127,15 +133,22 @@ static int run(int n, char **operands)
 
 	if (status)
 		return status;
-	if (rck_preloads_find(false, &preload, &diag))
+	/* the parser has moved them to the front and left the rest behind them */
+	operands[n] = NULL;
+	if (rck_preloads_find(amd_order, &preload, &diag)) {
+		if (amd_order) {
+			rck_error("%s", diag.msg);
+			return RCK_EXIT_TROUBLE;
+		}
 		rck_warning("%s: whether main has returned will not be seen", diag.msg);
+	}
 	x.tool = rck_xstrdup("stress");
 	x.repeat = rck_live_command("stress");
 	rck_experiment_describe_machine(&x);
 	arm = rck_experiment_arm(&x, "it");
 	arm->command = rck_live_quote((const char *const *)operands);
 	status = expose(&x, (const char *const *)operands, preload);
-	if (status != RCK_EXIT_TROUBLE || x.cells[0].result.n)
+	if (status != RCK_EXIT_TROUBLE)
 		status = rck_exit_worse(
 			status, rck_live_report(&x, (enum rck_live_format)format, output,
 					append));

@@ -197,10 +197,7 @@ static void evidence_of(const struct text *t, const struct rck_cell *c)
 			if (folds[i].by_arm[k])
 				rck_strbuf_addf(t->out, " %s %u", t->x->arms[k].name,
 					folds[i].by_arm[k]);
-		rck_strbuf_addf(t->out, "%s\n",
-			!e->listener        ? ""
-			: e->listener_alive ? "; the listener thread lives"
-					    : "; the listener thread is gone");
+		rck_strbuf_addf(t->out, "; %s\n", rck_exposure_listener_state(e));
 		for (size_t k = 0; k < e->n_threads && k < THREADS_SHOWN; k++)
 			thread(t, &e->threads[k]);
 		if (e->core)
@@ -209,6 +206,56 @@ static void evidence_of(const struct text *t, const struct rck_cell *c)
 	if (n > 3)
 		rck_strbuf_addf(t->out, "  and %zu other stacks: --format json\n", n - 3);
 	rck_folds_free(folds, n);
+}
+
+/* ---- what crashed or failed ---- */
+
+#define LAST_WORDS 400 /* bytes */
+
+static void last_words(const struct text *t, const struct rck_exposure *e)
+{
+	size_t len = e->output ? strlen(e->output) : 0;
+	const char *from = len > LAST_WORDS ? e->output + len - LAST_WORDS : e->output;
+
+	for (const char *line = from; line && *line;) {
+		size_t n = strcspn(line, "\n");
+
+		rck_strbuf_adds(t->out, "    | ");
+		rck_strbuf_add_masked(t->out, line, n);
+		rck_strbuf_addc(t->out, '\n');
+		line += n + (line[n] != 0);
+	}
+}
+
+/* The first one of each arm in each cell. */
+static void other_ends(const struct text *t)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < t->x->n_cells; i++) {
+		const struct rck_cell *c = &t->x->cells[i];
+		unsigned shown = 0; /* a bit an arm */
+
+		for (size_t k = 0; k < c->result.n; k++) {
+			const struct rck_exposure *e = &c->result.exposures[k];
+
+			if ((e->outcome != RCK_OUTCOME_CRASH &&
+				    e->outcome != RCK_OUTCOME_FAILED) ||
+				(shown & 1u << e->arm))
+				continue;
+			shown |= 1u << e->arm;
+			if (!any)
+				heading(t, "What crashed or failed");
+			any = true;
+			rck_strbuf_addf(t->out, "  load %s%s%s, %s: %s %d %s\n",
+				rck_load_name(c->shape), *c->route ? ", route " : "",
+				c->route, t->x->arms[e->arm].name,
+				e->signal ? "signal" : "exit status",
+				e->signal ? e->signal : e->status,
+				e->done ? "after its work was done" : "in its work");
+			last_words(t, e);
+		}
+	}
 }
 
 static bool has_hangs(const struct rck_experiment *x)
@@ -276,5 +323,6 @@ void rck_experiment_text(const struct rck_experiment *x, struct rck_strbuf *out,
 	arms(&t);
 	cells(&t);
 	evidence(&t);
+	other_ends(&t);
 	verdict(&t);
 }

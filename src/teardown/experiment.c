@@ -1,6 +1,8 @@
 #include "teardown/experiment.h"
+#include "container/container.h"
 #include "teardown/stats.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,6 +133,28 @@ void rck_cell_from_trial(struct rck_cell *c, const struct rck_trial *t, const ch
 	c->strata = rck_xcalloc(c->result.n + 1, sizeof(*c->strata));
 	for (size_t i = 0; i < c->result.n; i++)
 		c->strata[i] = c->result.exposures[i].round;
+}
+
+int rck_cell_check_order(struct rck_cell *c, struct rck_diag *diag)
+{
+	const char *reason = NULL;
+	size_t had_it = 0;
+	int err;
+
+	for (size_t i = 0; i < c->result.n; i++) {
+		had_it += c->result.exposures[i].reordered;
+		if (!c->result.exposures[i].reordered && !reason)
+			reason = c->result.exposures[i].reason;
+	}
+	if (c->result.n && had_it == c->result.n) {
+		c->reordered = true;
+		return 0;
+	}
+	err = rck_fail(diag, -ENOENT, RCK_OFFSET_NONE,
+		"AMD's order of destructors was not to be had: %s",
+		reason ? reason : "no libamdhip64 was loaded");
+	rck_trial_result_release(&c->result);
+	return err;
 }
 
 void rck_experiment_note(struct rck_experiment *x, const char *fmt, ...)

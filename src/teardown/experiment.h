@@ -69,6 +69,12 @@ struct rck_cell *rck_experiment_cell(struct rck_experiment *x);
 /* Takes over what a trial, run into c->result, was told to do. */
 void rck_cell_from_trial(
 	struct rck_cell *c, const struct rck_trial *t, const char *route);
+/*
+ * Where AMD's order of destructors was asked for: sets c->reordered when every exposure
+ * had it. Otherwise -ENOENT with diag: nothing may be reported of that order then, and
+ * the exposures are dropped.
+ */
+int rck_cell_check_order(struct rck_cell *c, struct rck_diag *diag);
 void rck_experiment_note(struct rck_experiment *x, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

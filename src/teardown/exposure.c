@@ -86,6 +86,7 @@ void rck_exposure_write(const struct rck_exposure *e, struct rck_json *j)
 	rck_json_ku64(j, "left_behind", e->left_behind);
 	rck_json_ki64(j, "listener", e->listener);
 	rck_json_kbool(j, "listener_alive", e->listener_alive);
+	rck_json_kbool(j, "in_fork", e->in_fork);
 	rck_json_kbool(j, "starved", e->starved);
 	rck_json_kbool(j, "reordered", e->reordered);
 	rck_json_kstr(j, "reason", e->reason);
@@ -170,6 +171,7 @@ int rck_exposure_read(const json_t *o, struct rck_exposure *e)
 	e->left_behind = (unsigned)get_int(o, "left_behind");
 	e->listener = (pid_t)get_int(o, "listener");
 	e->listener_alive = get_bool(o, "listener_alive");
+	e->in_fork = get_bool(o, "in_fork");
 	e->starved = get_bool(o, "starved");
 	e->reordered = get_bool(o, "reordered");
 	e->reason = get_str(o, "reason");
@@ -184,6 +186,37 @@ int rck_exposure_read(const json_t *o, struct rck_exposure *e)
 	return 0;
 }
 
+/* Where in its loop a spinning thread was met is chance. */
+static void add_innermost(struct rck_strbuf *key, const struct rck_thread *t)
+{
+	const char *frame = t->frames[0], *plus = strchr(frame, '+');
+
+	if (t->cpu < RCK_THREAD_SPINS || !plus)
+		rck_strbuf_addf(key, "%s\n", frame);
+	else
+		rck_strbuf_addf(key, "%.*s\n", (int)(plus - frame), frame);
+}
+
+const struct rck_thread *rck_exposure_busiest(const struct rck_exposure *e)
+{
+	const struct rck_thread *found = NULL;
+
+	for (size_t i = 0; i < e->n_threads; i++)
+		if (!found || e->threads[i].cpu > found->cpu)
+			found = &e->threads[i];
+	return found;
+}
+
+const char *rck_exposure_listener_state(const struct rck_exposure *e)
+{
+	if (!e->listener)
+		return "no listener thread was made";
+	if (e->in_fork)
+		return "a forked child, which never had a listener thread";
+	return e->listener_alive ? "the listener thread lives"
+				 : "the listener thread is gone";
+}
+
 char *rck_exposure_stack_key(const struct rck_exposure *e)
 {
 	struct rck_strbuf key = RCK_STRBUF_INIT;
@@ -192,7 +225,9 @@ char *rck_exposure_stack_key(const struct rck_exposure *e)
 		const struct rck_thread *t = &e->threads[i];
 
 		rck_strbuf_addf(&key, "thread %s\n", t->name ? t->name : "");
-		for (size_t f = 0; f < t->n_frames; f++)
+		if (t->n_frames)
+			add_innermost(&key, t);
+		for (size_t f = 1; f < t->n_frames; f++)
 			rck_strbuf_addf(&key, "%s\n", t->frames[f]);
 	}
 	return rck_strbuf_detach(&key);

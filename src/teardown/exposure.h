@@ -29,6 +29,9 @@ static inline bool rck_outcome_is_hang(enum rck_outcome o)
 	return o == RCK_OUTCOME_HANG_DONE || o == RCK_OUTCOME_HANG_WORK;
 }
 
+/* Below this share of a CPU a thread waits; above it, it spins. */
+#define RCK_THREAD_SPINS 0.02
+
 /* One thread of a hung process, before the kill. Strings are owned. */
 struct rck_thread {
 	pid_t pid, tid;
@@ -53,7 +56,8 @@ struct rck_exposure {
 	unsigned left_behind; /* processes that outlived it, ended by us */
 	pid_t listener; /* tid of the youngest thread that libamdhip64 made; 0: none */
 	bool listener_alive; /* at the end of a hang */
-	bool starved;        /* that thread was demoted */
+	bool in_fork; /* what spins is no thread of the process whose listener that was */
+	bool starved; /* that thread was demoted */
 	bool reordered;  /* libamdhip64's destructors have the order of AMD's builds */
 	char *reason;    /* one clause, or NULL */
 	char *output;    /* the end of what it wrote; unmasked; or NULL */
@@ -70,6 +74,10 @@ void rck_exposure_release(struct rck_exposure *e);
 void rck_exposure_write(const struct rck_exposure *e, struct rck_json *j);
 /* Reads one back; -EINVAL, and *e empty, when it is none. */
 int rck_exposure_read(const json_t *object, struct rck_exposure *e);
+/* The thread that used most CPU, the first of equals; NULL: no threads. Borrowed. */
+const struct rck_thread *rck_exposure_busiest(const struct rck_exposure *e);
+/* One clause about the listener of a hung process. */
+const char *rck_exposure_listener_state(const struct rck_exposure *e);
 /* Whose threads' stacks are these: equal keys are folded. Pids, tids, states and CPU use
  * are left out. free() it. */
 char *rck_exposure_stack_key(const struct rck_exposure *e);

@@ -66,6 +66,60 @@ EXPORT int pthread_create(
 	return err;
 }
 
+/* struct sched_attr of the kernel (sched_setattr(2), first version), which glibc 2.36
+ * does not declare. Times are in nanoseconds. */
+struct attributes {
+	uint32_t size, policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime, deadline, period;
+};
+
+/*
+ * From Linux 6.12 on a thread may ask for a longer slice, and the scheduler then takes it
+ * for less urgent. It counts for more than the credit that a thread which slept brings
+ * along, with which it might run at once, SCHED_IDLE or not. The policy keeps it; older
+ * kernels do without.
+ */
+static void lengthen_slice(pid_t tid)
+{
+	struct attributes a = {
+		.size = sizeof(a), .policy = SCHED_OTHER, .runtime = 100 * 1000 * 1000};
+
+	syscall(SYS_sched_setattr, tid, &a, 0);
+}
+
+/* 'S' when it waits; 0 when it is gone. */
+static char state_of(pid_t tid)
+{
+	char path[64], line[512];
+	const char *end;
+	FILE *f;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	n = fread(line, 1, sizeof(line) - 1, f);
+	fclose(f);
+	line[n] = 0;
+	end = strrchr(line, ')');
+	return end && end[1] ? end[2] : 0;
+}
+
+/*
+ * The thread has told its maker that it is there, and is about to wait for the word to
+ * run. It holds a lock until it does: demoted before, it would keep its maker waiting as
+ * well.
+ */
+static void let_it_wait(pid_t tid)
+{
+	for (int i = 0; i < 20000 && state_of(tid) == 'R'; i++)
+		usleep(100);
+}
+
 /*
  * SCHED_IDLE on the busy CPU: it will run, as the kernel promises, but long after whoever
  * is about to wake it has gone on.
@@ -86,6 +140,8 @@ static void starve_youngest(void)
 		return;
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
+	let_it_wait(tid);
+	lengthen_slice(tid);
 	if (sched_setaffinity(tid, sizeof(set), &set) ||
 		sched_setscheduler(tid, SCHED_IDLE, &none))
 		say(RCK_SAYS_NOT_STARVED, errno, -1);

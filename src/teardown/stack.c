@@ -14,8 +14,6 @@
 
 #define MAX_THREADS 64
 #define MAX_FRAMES  48
-/* Below this share of a CPU a thread waits; above it, it spins. */
-#define SPINS 0.02
 
 static void sleep_for(double seconds)
 {
@@ -188,7 +186,7 @@ static void name_spinner(struct rck_exposure *e)
 	const struct rck_thread *busiest = NULL;
 
 	for (size_t i = 0; i < e->n_threads; i++)
-		if (e->threads[i].cpu > SPINS &&
+		if (e->threads[i].cpu > RCK_THREAD_SPINS &&
 			(!busiest || e->threads[i].cpu > busiest->cpu))
 			busiest = &e->threads[i];
 	if (busiest && busiest->module)

@@ -334,12 +334,16 @@ static bool deserves_more(const struct watch *w, double now)
 static void examine(struct watch *w)
 {
 	struct rck_pids below = rck_proc_descendants(getpid());
+	const struct rck_thread *spinner;
 	struct rck_proc_stat s;
 
 	rck_stack_capture(&below, w->s->watch > 0 ? w->s->watch : 1, w->e);
 	w->e->listener_alive = w->e->listener &&
 			       !rck_proc_stat(w->listener_pid, w->e->listener, &s) &&
 			       s.state != 'Z' && s.state != 'X';
+	spinner = rck_exposure_busiest(w->e);
+	w->e->in_fork = w->e->listener && spinner && spinner->cpu >= RCK_THREAD_SPINS &&
+			spinner->pid != w->listener_pid;
 	if (w->s->core_folder && below.n)
 		rck_stack_keep_core(below.ids[0], w->s->core_folder, w->e);
 	free(below.ids);

@@ -84,16 +84,6 @@ static void add_bound(struct rck_strbuf *out, const struct rck_tally *t)
 			100 * rck_stats_clean_bound(t->n, CONFIDENCE), needed);
 }
 
-static const struct rck_thread *busiest(const struct rck_exposure *e)
-{
-	const struct rck_thread *found = NULL;
-
-	for (size_t i = 0; i < e->n_threads; i++)
-		if (!found || e->threads[i].cpu > found->cpu)
-			found = &e->threads[i];
-	return found;
-}
-
 static bool is_libc(const char *frame)
 {
 	return strstr(frame, "libc.so") || strstr(frame, "libpthread") ||
@@ -118,7 +108,7 @@ static void add_evidence(
 {
 	size_t n;
 	struct rck_fold *folds = rck_cell_folds(c, x->n_arms, &n);
-	unsigned total = 0, spins = 0, listener = 0, gone = 0;
+	unsigned total = 0, spins = 0, listener = 0, gone = 0, forked = 0;
 	const struct rck_exposure *e;
 	const struct rck_thread *t;
 
@@ -133,19 +123,24 @@ static void add_evidence(
 		total++;
 		listener += h->listener != 0;
 		gone += h->listener && !h->listener_alive;
+		forked += h->in_fork;
 		spins += e->spins_in && h->spins_in && !strcmp(h->spins_in, e->spins_in);
 	}
-	t = busiest(e);
+	t = rck_exposure_busiest(e);
 	if (spins)
-		rck_strbuf_addf(out, " %s %u hung process%s spin%s in %s",
-			spins == total ? "All" : "Of the hung", total,
-			total == 1 ? "" : "es", total == 1 ? "s" : "", e->spins_in);
+		rck_strbuf_addf(out, " Of %u hung process%s %u spin%s in %s", total,
+			total == 1 ? "" : "es", spins, spins == 1 ? "s" : "",
+			e->spins_in);
 	else
 		rck_strbuf_addf(out, " The hung process%s wait%s", total == 1 ? "" : "es",
 			total == 1 ? "s" : "");
 	if (t && t->n_frames)
 		add_frame(out, t);
-	if (listener)
+	if (forked)
+		rck_strbuf_addf(out,
+			"; %u of %u in a forked child, which never had a listener thread",
+			forked, total);
+	else if (listener)
 		rck_strbuf_addf(
 			out, "; the listener thread is gone in %u of %u", gone, listener);
 	rck_strbuf_addc(out, '.');

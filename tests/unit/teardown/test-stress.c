@@ -93,6 +93,18 @@ static void leaves_children(void **state)
 	release(&a);
 }
 
+/* COMMAND gets its own arguments and no others. */
+static void arguments(void **state)
+{
+	const char *options[] = {"--load", "none", "-n", "1", "-j", "1", NULL};
+	struct answer a = stress(options, "arguments", "one");
+
+	assert_int_equal(a.status, 1);
+	says(&a, "exit status 3 after its work was done");
+	says(&a, "| work done\n");
+	release(&a);
+}
+
 static void not_run(void **state)
 {
 	const char *options[] = {"-n", "1", NULL};
@@ -178,6 +190,7 @@ int main(void)
 		cmocka_unit_test(deadlock),
 		cmocka_unit_test(crash),
 		cmocka_unit_test(leaves_children),
+		cmocka_unit_test(arguments),
 		cmocka_unit_test(not_run),
 		cmocka_unit_test(usage),
 		cmocka_unit_test(interrupted),
