@@ -118,6 +118,13 @@ int rck_elf_open(struct rck_elf *e, struct rck_slice s, struct rck_arena *arena,
 		return err;
 	if (elf_getshdrnum(e->elf, &e->n_shdrs))
 		e->n_shdrs = 0;
+	/* libelf takes a table that does not fit for an empty one; a cut file must not look
+	   like one that was stripped of it */
+	if (e->ehdr.e_shoff && !e->n_shdrs)
+		return rck_fail(diag, -EINVAL,
+			rck_elf_offset(e, offsetof(Elf64_Ehdr, e_shoff)),
+			"section headers at 0x%llx run over the end",
+			(unsigned long long)e->ehdr.e_shoff);
 	if (e->ehdr.e_type == ET_REL && !e->n_shdrs)
 		return rck_fail(diag, -EINVAL,
 			rck_elf_offset(e, offsetof(Elf64_Ehdr, e_shoff)),

@@ -8,21 +8,37 @@
 #define BIGOBJ_HEADER  56
 #define SECTION_HEADER 40
 
-/* The string table stands behind the symbols and starts with its own size. */
-static void find_strings(struct rck_pe *p, uint64_t symbols, uint64_t n, unsigned each)
+/*
+ * The string table stands behind the symbols and starts with its own size. An object that
+ * lost it lost its sections' names; images have none of their own (the field is 0, and
+ * old linkers leave rubbish there).
+ */
+static int find_strings(struct rck_pe *p, bool image, uint64_t symbols, uint64_t n,
+	unsigned each, struct rck_diag *diag)
 {
-	uint64_t at = symbols + n * each;
+	uint64_t at = symbols + n * each, size;
 
-	if (!symbols || !rck_range_ok(at, 4, p->slice.size))
-		return;
-	n = rck_le32(p->slice.data + at);
-	if (n >= 4 && rck_range_ok(at, n, p->slice.size))
-		p->strings = rck_subslice(p->slice, at, n);
+	if (!symbols)
+		return 0;
+	if (rck_range_ok(at, 4, p->slice.size)) {
+		size = rck_le32(p->slice.data + at);
+		if (size >= 4 && rck_range_ok(at, size, p->slice.size)) {
+			p->strings = rck_subslice(p->slice, at, size);
+			return 0;
+		}
+	}
+	return image ? 0
+		     : rck_fail(diag, -EINVAL, at,
+			       "COFF string table at offset %llu lies outside the file's "
+			       "%llu bytes",
+			       (unsigned long long)at, (unsigned long long)p->slice.size);
 }
 
 int rck_pe_open(struct rck_pe *p, struct rck_slice s, struct rck_diag *diag)
 {
-	uint64_t at = 0;
+	uint64_t at = 0, symbols, n_symbols;
+	unsigned each = 18;
+	bool image = false;
 
 	*p = (struct rck_pe){.slice = s};
 	if (s.size >= 64 && !memcmp(s.data, "MZ", 2)) {
@@ -32,6 +48,7 @@ int rck_pe_open(struct rck_pe *p, struct rck_slice s, struct rck_diag *diag)
 				"an MZ program without a PE header at offset %llu",
 				(unsigned long long)at);
 		at += 4;
+		image = true;
 	}
 	if (!rck_range_ok(at, COFF_HEADER, s.size))
 		return rck_fail(diag, -EINVAL, at, "COFF header cut short");
@@ -40,13 +57,14 @@ int rck_pe_open(struct rck_pe *p, struct rck_slice s, struct rck_diag *diag)
 			return rck_fail(diag, -EINVAL, at, "COFF header cut short");
 		p->n = rck_le32(s.data + at + 44);
 		p->table = at + BIGOBJ_HEADER;
-		find_strings(
-			p, rck_le32(s.data + at + 48), rck_le32(s.data + at + 52), 20);
+		symbols = rck_le32(s.data + at + 48);
+		n_symbols = rck_le32(s.data + at + 52);
+		each = 20;
 	} else {
 		p->n = rck_le16(s.data + at + 2);
 		p->table = at + COFF_HEADER + rck_le16(s.data + at + 16);
-		find_strings(
-			p, rck_le32(s.data + at + 8), rck_le32(s.data + at + 12), 18);
+		symbols = rck_le32(s.data + at + 8);
+		n_symbols = rck_le32(s.data + at + 12);
 	}
 	if (p->table > s.size || p->n > (s.size - p->table) / SECTION_HEADER)
 		return rck_fail(diag, -EINVAL, at,
@@ -54,7 +72,7 @@ int rck_pe_open(struct rck_pe *p, struct rck_slice s, struct rck_diag *diag)
 			"file's %llu bytes",
 			(unsigned long long)p->n, (unsigned long long)p->table,
 			(unsigned long long)s.size);
-	return 0;
+	return find_strings(p, image, symbols, n_symbols, each, diag);
 }
 
 /* "/175": decimal; "//AAAAAA": base64, six digits, for offsets of eight digits and more.
