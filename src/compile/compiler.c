@@ -182,7 +182,7 @@ static int open_driver(struct rck_compiler *c, const char *spec, struct rck_diag
 	_cleanup_strbuf_ struct rck_strbuf text = RCK_STRBUF_INIT;
 	const char *known = NULL;
 	_cleanup_free_ char *copy = NULL;
-	const char *clang;
+	const char *clang, *hip;
 	int err;
 
 	if (!strcmp(spec, "hipcc"))
@@ -204,9 +204,10 @@ static int open_driver(struct rck_compiler *c, const char *spec, struct rck_diag
 	while (clang > text.buf && clang[-1] != '\n')
 		clang--;
 	c->version = first_line(clang);
-	if (c->kind == RCK_COMPILER_HIPCC && !strncmp(text.buf, "HIP version: ", 13)) {
-		char *all = rck_xasprintf("HIP %.*s, %s",
-			(int)strcspn(text.buf + 13, "\n"), text.buf + 13, c->version);
+	hip = strstr(text.buf, "HIP version: ");
+	if (c->kind == RCK_COMPILER_HIPCC && hip) {
+		char *all = rck_xasprintf("HIP %.*s, %s", (int)strcspn(hip + 13, "\n"),
+			hip + 13, c->version);
 
 		free(c->version);
 		c->version = all;
