@@ -1,7 +1,7 @@
 /*
- * The frame of the lane files, which are built once for each SIMD level (SG_LANE is plain,
- * avx2 or avx512): one line an operation gives its loop over 32 lanes and its entry in the
- * table. In an expression a, b, c are the sources in the signature's types.
+ * The frame of the lane files, which are built once for each SIMD level (SG_LANE is
+ * plain, avx2 or avx512): one line an operation gives its loop over 32 lanes and its
+ * entry in the table. In an expression a, b, c are the sources in the signature's types.
  */
 #pragma once
 
@@ -12,10 +12,10 @@
 #include "softgpu/lane-int.h"
 #include "softgpu/lane-float.h"
 
-#define SG_STR2(x)   #x
-#define SG_STR(x)    SG_STR2(x)
-#define SG_CAT2(a, b) a##b
-#define SG_CAT(a, b) SG_CAT2(a, b)
+#define SG_STR2(x)      #x
+#define SG_STR(x)       SG_STR2(x)
+#define SG_CAT2(a, b)   a##b
+#define SG_CAT(a, b)    SG_CAT2(a, b)
 #define SG_LANE_SECTION "sg_lane_" SG_STR(SG_LANE)
 
 #define LANE_ARGS                                                                        \
@@ -87,7 +87,7 @@ static inline uint64_t sg_d_bits(double f)
 #define L_B(p) LD2(p)
 #define L_I(p) (int64_t) LD2(p)
 
-#define ST1(x) d[i] = ((uint32_t)(x) & em[i]) | (d[i] & ~em[i])
+#define ST1(x) d[i] = ((uint32_t)(x)&em[i]) | (d[i] & ~em[i])
 #define ST2(x)                                                                           \
 	do {                                                                             \
 		uint64_t x_ = (x);                                                       \

@@ -12,6 +12,7 @@
 #define PAGE    UINT64_C(4096)
 #define HUGE    (UINT64_C(2) << 20)
 #define GRANULE PAGE
+#define LARGE   (UINT64_C(1) << 20)
 
 static bool on_device(const struct sg_pool *p)
 {
@@ -241,7 +242,9 @@ hsa_status_t hsa_amd_memory_pool_allocate(
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	if (size > p->size)
 		return HSA_STATUS_ERROR_INVALID_ALLOCATION;
-	if (size > (on_device(p) ? sg_agent_available(p->agent) : host_available()))
+	/* asking the machine costs more than a small allocation */
+	if (size >= LARGE &&
+		size > (on_device(p) ? sg_agent_available(p->agent) : host_available()))
 		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 	b.base = (uint64_t)(uintptr_t)map_pages(size);
 	b.pool = p;
