@@ -144,8 +144,9 @@ static const char *const names[][2] = {
 	{"s_addk_co_i32", "s_addk_i32"},
 	{"s_add_nc_u64", "s_add_u64"},
 	{"s_sub_nc_u64", "s_sub_u64"},
-	{"v_accvgpr_read", "v_accvgpr_read_b32"},
-	{"v_accvgpr_write", "v_accvgpr_write_b32"},
+	{"v_accvgpr_read_b32", "v_mov_b32"},
+	{"v_accvgpr_mov_b32", "v_mov_b32"},
+	{"v_accvgpr_write_b32", "v_mov_b32"},
 };
 
 const char *sg_alias(const char *name, enum sg_gen gen, char buf[48])

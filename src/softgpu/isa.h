@@ -199,6 +199,7 @@ struct sg_wave {
 	uint32_t span_next;
 	uint32_t barrier_phase;
 	uint32_t schedule_mode;
+	uint32_t gpr_idx; /* gfx9: s_set_gpr_idx_on's mask, 0 when off */
 	uint64_t executed;
 	struct sg_group *g;
 	const struct sg_program *p;

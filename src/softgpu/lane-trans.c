@@ -126,10 +126,12 @@ static inline float div_fixup(float a, float b, float c)
 		return sg_bits_f(sg_f_bits(b) | 0x400000);
 	if ((b == 0 && c == 0) || (isinf(b) && isinf(c)))
 		return sg_bits_f(0xffc00000);
-	if (b == 0 || isinf(c) || (a != a && exponent(c) - exponent(b) >= -150))
+	if (b == 0 || isinf(c))
 		return sg_bits_f(s | 0x7f800000);
 	if (isinf(b) || c == 0 || exponent(c) - exponent(b) < -150)
 		return sg_bits_f(s);
+	if (a != a) /* the steps before overflowed */
+		return sg_bits_f(s | 0x7f800000);
 	return sg_bits_f(s | (sg_f_bits(a) & 0x7fffffff));
 }
 
@@ -158,10 +160,12 @@ static inline double div_fixup_d(double a, double b, double c)
 		return sg_bits_d(sg_d_bits(b) | 1ull << 51);
 	if ((b == 0 && c == 0) || (isinf(b) && isinf(c)))
 		return sg_bits_d(0xfff8ull << 48);
-	if (b == 0 || isinf(c) || (a != a && exponent_d(c) - exponent_d(b) >= -1075))
+	if (b == 0 || isinf(c))
 		return sg_bits_d(s | 0x7ff0ull << 48);
 	if (isinf(b) || c == 0 || exponent_d(c) - exponent_d(b) < -1075)
 		return sg_bits_d(s);
+	if (a != a)
+		return sg_bits_d(s | 0x7ff0ull << 48);
 	return sg_bits_d(s | sg_d_bits(a) << 1 >> 1);
 }
 

@@ -461,3 +461,55 @@ SG_OP_ENTRY(setreg, {"s_setreg_b32", "", 0, 1, NULL, setreg, bind_hwreg});
 SG_OP_ENTRY(setregi, {"s_setreg_imm32_b32", "", 0, 1, NULL, setreg, bind_hwreg});
 SG_OP_ENTRY(roundm, {"s_round_mode", ":k", 0, 0, NULL, fp_mode, NULL});
 SG_OP_ENTRY(denormm, {"s_denorm_mode", ":k", 0, 4, NULL, fp_mode, NULL});
+
+/* ---- gfx9's register indexing ---- */
+
+static const char *bind_gpr_idx(
+	struct sg_program *p, const struct sg_text *t, struct sg_inst *in)
+{
+	static const char *const names[] = {"SRC0", "SRC1", "SRC2", "DST"};
+	const char *why = NULL;
+	const struct sg_token *mask = &t->ops[in->op->arg ? 0 : 1];
+
+	if (t->nops != (in->op->arg ? 1 : 2))
+		return "operands";
+	if (mask->kind == SG_T_INT) {
+		in->imm = mask->value & 15;
+	} else {
+		for (int k = 0; k < 4; k++)
+			if (strstr(mask->word, names[k]))
+				in->imm |= 1 << k;
+	}
+	if (in->op->arg)
+		return NULL;
+	in->nsrc = 1;
+	return sg_bind_src(p, &t->ops[0], 'b', false, &in->src[0], &why) ? NULL : why;
+}
+
+static const struct sg_inst *gpr_idx(struct sg_wave *w, const struct sg_inst *in)
+{
+	if (!in->op->arg)
+		w->s[SG_S_M0] = (w->s[SG_S_M0] & ~0xf0ffu) | (*sg_sp(w, in, 0) & 255);
+	w->s[SG_S_M0] = (w->s[SG_S_M0] & ~0xf000u) | (uint32_t)in->imm << 12;
+	w->gpr_idx = (uint32_t)in->imm;
+	sg_mode_changed(w);
+	return in + 1;
+}
+
+static const struct sg_inst *gpr_idx_off(struct sg_wave *w, const struct sg_inst *in)
+{
+	w->gpr_idx = 0;
+	sg_mode_changed(w);
+	return in + 1;
+}
+
+static const struct sg_inst *gpr_idx_idx(struct sg_wave *w, const struct sg_inst *in)
+{
+	w->s[SG_S_M0] = (w->s[SG_S_M0] & ~255u) | (*sg_sp(w, in, 0) & 255);
+	return in + 1;
+}
+
+SG_OP_ENTRY(gpridxon, {"s_set_gpr_idx_on", "", 0, 0, NULL, gpr_idx, bind_gpr_idx});
+SG_OP_ENTRY(gpridxmode, {"s_set_gpr_idx_mode", "", 0, 1, NULL, gpr_idx, bind_gpr_idx});
+SG_OP_ENTRY(gpridxoff, {"s_set_gpr_idx_off", "", SG_OP_NOP, 0, NULL, gpr_idx_off, NULL});
+SG_OP_ENTRY(gpridxidx, {"s_set_gpr_idx_idx", ":b", 0, 0, NULL, gpr_idx_idx, NULL});

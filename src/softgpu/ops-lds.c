@@ -32,6 +32,7 @@ bool sg_lds_lane(struct sg_wave *w, const struct sg_inst *in, uint64_t off,
 	unsigned int size, uint8_t **p)
 {
 	(void)in;
+	off = (uint32_t)off; /* the sum of register and offset has 32 bits */
 	if (off >= w->g->lds_size || size > w->g->lds_size - off)
 		return false;
 	*p = w->g->lds + off;
@@ -132,7 +133,7 @@ static bool read_fast(struct sg_wave *w, const struct sg_inst *in, unsigned int 
 {
 	const uint32_t *a = w->v + in->src[0].off, a0 = a[0];
 	uint32_t *d = w->v + in->dst[0].off, diff = 0, same = 0;
-	uint64_t off = (uint64_t)a0 + (uint64_t)in->imm;
+	uint64_t off = a0 + (uint32_t)in->imm;
 	unsigned int n = w->lanes;
 	const uint8_t *s;
 

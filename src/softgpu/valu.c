@@ -28,7 +28,7 @@ void sg_exec_changed(struct sg_wave *w)
 
 void sg_mode_changed(struct sg_wave *w)
 {
-	w->fp_slow = (w->mode & 0xff) != 0xf0;
+	w->fp_slow = (w->mode & 0xff) != 0xf0 || w->gpr_idx;
 }
 
 uint64_t sg_mask_read(const struct sg_wave *w, const struct sg_src *s)
@@ -503,6 +503,29 @@ static const struct sg_inst *valu_full(struct sg_wave *w, const struct sg_inst *
 	return in + 1;
 }
 
+/* gfx9's indexing mode: m0 counts registers on from the operands that the mask names. */
+static const struct sg_inst *valu_indexed(struct sg_wave *w, const struct sg_inst *in)
+{
+	struct sg_inst copy = *in;
+	uint32_t by = (w->s[SG_S_M0] & 255) * w->lanes, end = SG_VGPRS * w->lanes;
+
+	for (unsigned int k = 0; k < 3; k++)
+		if (copy.src[k].kind == SG_K_VGPR && w->gpr_idx >> k & 1 &&
+			copy.src[k].off < end) {
+			copy.src[k].off += by;
+			if (copy.src[k].off >= end)
+				return sg_stop(w, in, SG_FAULT_ILLEGAL, 0,
+					"an indexed register beyond v255");
+		}
+	if (copy.ndst && copy.dst[0].kind == SG_K_VGPR && w->gpr_idx & 8) {
+		copy.dst[0].off += by;
+		if (copy.dst[0].off >= end)
+			return sg_stop(w, in, SG_FAULT_ILLEGAL, 0,
+				"an indexed register beyond v255");
+	}
+	return valu_full(w, &copy) ? in + 1 : NULL;
+}
+
 const struct sg_inst *sg_exec_valu(struct sg_wave *w, const struct sg_inst *in)
 {
 	const uint32_t *a, *b = NULL, *c = NULL;
@@ -511,7 +534,8 @@ const struct sg_inst *sg_exec_valu(struct sg_wave *w, const struct sg_inst *in)
 	uint64_t mask;
 
 	if (__builtin_expect(in->full || w->fp_slow, 0))
-		return valu_full(w, in);
+		return __builtin_expect(w->gpr_idx, 0) ? valu_indexed(w, in)
+						       : valu_full(w, in);
 	a = raw_row(w, in, 0);
 	if (in->nsrc > 1)
 		b = raw_row(w, in, 1);
