@@ -45,8 +45,10 @@
  * is not NULL. Strings and structures that are returned are borrowed: from a file or an
  * item until the next rck_file_next() or rck_file_close(), from a code object until
  * rck_code_object_close(). The library never prints, never exits and keeps no global
- * state; objects may be used from any thread, one thread at a time, and code objects of
- * one file from several threads at once.
+ * state but this: the first rck_file_open() puts a SIGBUS handler in front of the
+ * program's own, so that a file that shrinks while it is mapped is an error and not the
+ * end of the process; faults anywhere else are handed on. Objects may be used from any
+ * thread, one at a time, and code objects of one file from several threads at once.
  */
 #pragma once
 
@@ -124,7 +126,8 @@ RCK_API int rck_file_open(const char *path, const struct rck_options *options,
 RCK_API int rck_file_open_mem(const void *data, size_t size, const char *name,
 	const struct rck_options *options, struct rck_file **out, struct rck_diag *diag);
 /* Opens what an item holds (RCK_ITEM_COMPRESSED, inflated now) as a file of its own,
-   whose items' where, index and offset go on from the item's. Its file must outlive it.
+   whose items' where, index and offset go on from the item's (its first one has the
+   item's own index: order by the item, then by these). The item's file must outlive it.
  */
 RCK_API int rck_file_open_item(struct rck_file *file, const struct rck_item *item,
 	struct rck_file **out, struct rck_diag *diag);

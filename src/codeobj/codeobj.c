@@ -86,7 +86,8 @@ void rck_text_add(struct rck_text *t, const char *s, size_t len)
 	t->full = len > room;
 	if (len > room)
 		len = room;
-	memcpy(t->buf + t->len, s, len);
+	if (len) /* s may be NULL: an empty string of msgpack's */
+		memcpy(t->buf + t->len, s, len);
 	t->len += len;
 	if (t->full) {
 		memcpy(t->buf + t->len, "...", 3);

@@ -85,21 +85,25 @@ static void on_sigbus(int sig, siginfo_t *info, void *context)
 	}
 }
 
-static void install(void)
+void rck_bytes_guard(void)
 {
 	struct sigaction sa = {
 		.sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+	struct sigaction now;
 
 	page_mask = ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
 	sigemptyset(&sa.sa_mask);
-	sigaction(SIGBUS, &sa, &previous);
+	if (sigaction(SIGBUS, NULL, &now) || now.sa_sigaction == on_sigbus)
+		return;
+	previous = now;
+	sigaction(SIGBUS, &sa, NULL);
 }
 
 static struct guard *guard_take(const void *data, uint64_t size)
 {
 	struct guard *g;
 
-	pthread_once(&installed, install);
+	pthread_once(&installed, rck_bytes_guard);
 	for (g = atomic_load(&guards); g; g = g->next)
 		if (!atomic_exchange(&g->taken, true))
 			break;

@@ -13,6 +13,9 @@
  * as zeros, and rck_bytes_check() says so.
  */
 int rck_bytes_map(const char *path, struct rck_bytes **out, struct rck_diag *diag);
+/* Puts the handler that does so in front of the process's others. rck_bytes_map() does it
+ * once; this is for who has set a handler since. */
+void rck_bytes_guard(void);
 /* Bytes of the caller, which must outlive the last reference. */
 int rck_bytes_borrow(const void *data, uint64_t size, struct rck_bytes **out);
 /* size bytes to be filled through *data; what is never written costs no memory. -ENOMEM.

@@ -5,10 +5,11 @@
  *	int rck_X_next(struct rck_X *x, struct rck_entry *entry, struct rck_diag *diag);
  *
  * open returns 0 or -errno; next returns 1 and an entry, 0 at the end, -errno with diag
- *filled when an entry is malformed (a later call goes on behind it where the format
- *allows, else returns 0). Cursors allocate nothing that a file's own number sizes and
- *live on the stack or in walk.c's frames. walk.c alone knows which format nests in which:
- *it sniffs magic, never names.
+ * filled when an entry is malformed (a later call goes on behind it where the format
+ * allows, else returns 0). A cursor's diag.offset counts from its slice's first byte: the
+ * walk makes it one of the file. Cursors allocate nothing that a file's own number sizes
+ * and live on the stack or in the walk's frames. walk.c alone knows which format nests in
+ * which: it sniffs magic, never names.
  */
 #pragma once
 

@@ -22,7 +22,7 @@ static inline void put(struct rck_strbuf *sb, const void *p, size_t n)
 static inline void put_uint(struct rck_strbuf *sb, uint64_t v, unsigned width)
 {
 	for (unsigned i = 0; i < width; i++)
-		rck_strbuf_addc(sb, (char)(v >> 8 * i));
+		rck_strbuf_addc(sb, i < 8 ? (char)(v >> 8 * i) : 0);
 }
 
 static inline void put_at(struct rck_strbuf *sb, size_t at, uint64_t v, unsigned width)
@@ -87,6 +87,61 @@ static inline void put_bundle(
 		if (e[i].size)
 			put_code_object(sb, e[i].size);
 	}
+}
+
+struct elf_section {
+	const char *name;
+	uint32_t type; /* SHT_* */
+	const struct rck_strbuf *data;
+};
+
+/* A 64-bit x86-64 relocatable of these sections, each 64-aligned. */
+static inline void put_host_elf(
+	struct rck_strbuf *sb, const struct elf_section *sections, size_t n)
+{
+	struct rck_strbuf names = RCK_STRBUF_INIT, headers = RCK_STRBUF_INIT;
+	size_t start = sb->len;
+
+	put(sb,
+		"\x7f"
+		"ELF\2\1\1\0",
+		8);
+	put_uint(sb, 0, 8);
+	put_uint(sb, 1, 2);  /* ET_REL */
+	put_uint(sb, 62, 2); /* EM_X86_64 */
+	put_uint(sb, 1, 4);
+	put_uint(sb, 0, 8 * 3 + 4);
+	put_uint(sb, 64, 2);
+	put_uint(sb, 0, 4);
+	put_uint(sb, 64, 2);
+	put_uint(sb, n + 2, 2);
+	put_uint(sb, n + 1, 2);
+	put_uint(&headers, 0, 64);
+	rck_strbuf_addc(&names, 0);
+	for (size_t i = 0; i <= n; i++) {
+		const char *name = i < n ? sections[i].name : ".shstrtab";
+		size_t at;
+
+		put_align(sb, 64);
+		at = sb->len - start;
+		put_uint(&headers, names.len, 4);
+		put(&names, name, strlen(name) + 1);
+		if (i < n)
+			put(sb, sections[i].data->buf, sections[i].data->len);
+		else
+			put(sb, names.buf, names.len);
+		put_uint(&headers, i < n ? sections[i].type : 3, 4);
+		put_uint(&headers, 0, 16);
+		put_uint(&headers, at, 8);
+		put_uint(&headers, sb->len - start - at, 8);
+		put_uint(&headers, 0, 16);
+		put_uint(&headers, 0, 8);
+	}
+	put_align(sb, 8);
+	put_at(sb, start + 40, sb->len - start, 8);
+	put(sb, headers.buf, headers.len);
+	rck_strbuf_release(&names);
+	rck_strbuf_release(&headers);
 }
 
 static inline void describe(
