@@ -3,8 +3,8 @@
 #include "cmd/extract.h"
 #include "cmd/scan.h"
 #include "cmd/select.h"
-#include "report/inspect_json.h"
-#include "report/inspect_text.h"
+#include "report/inspect-json.h"
+#include "report/inspect-text.h"
 #include "util/msg.h"
 #include "util/term.h"
 

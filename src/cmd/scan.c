@@ -24,8 +24,9 @@ struct source {
 	struct rck_scan_file pub;
 	struct rck_file *file;
 	void *memory; /* of standard input */
-	bool walked;  /* no more leaves */
-	int error;    /* with diag: to be told as a leaf */
+	bool walked;  /* to its end */
+	int error;    /* with diag: told as a leaf, once */
+	bool told;
 	struct rck_diag diag;
 };
 
@@ -181,6 +182,7 @@ static struct job *next_job(struct scan *s)
 	struct source *src = s->source;
 	struct rck_diag diag;
 	struct rck_item item;
+	struct job *end;
 
 	if (!src) {
 		struct rck_input input;
@@ -206,15 +208,15 @@ static struct job *next_job(struct scan *s)
 			return new_job(s, JOB_LEAF, kept);
 		}
 		src->error = err;
+		src->walked = !err;
 	}
-	if (src->error && !src->walked) {
-		src->walked = true;
+	if (src->error && !src->told) {
+		src->told = true;
 		return new_job(s, JOB_LEAF, NULL);
 	}
-	struct job *j = new_job(s, JOB_END, NULL);
-
+	end = new_job(s, JOB_END, NULL);
 	s->source = NULL;
-	return j;
+	return end;
 }
 
 static struct job *take_job(struct scan *s)
@@ -273,7 +275,7 @@ static void emit_end(struct scan *s, struct source *src)
 
 	/* the walk ended before the last leaf was read: the file may have changed since
 	 */
-	if (src->file && rck_file_next(src->file, &item, &diag) > 0) {
+	if (src->walked && rck_file_next(src->file, &item, &diag) > 0) {
 		struct rck_scan_leaf leaf = {.file = &src->pub,
 			.kind = item.kind,
 			.where = item.where,

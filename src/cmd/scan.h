@@ -63,7 +63,8 @@ struct rck_scan_ops {
 	bool keep; /* emit wants leaf->item and leaf->co too; else prepare alone has them
 		    */
 	/* In order, one at a time, on any thread. begin and end may be NULL. emit returns
-	   false to end the scan early, which still ends each file that was begun. */
+	   false to end the scan early; what is under way is still emitted, and files
+	   ended. */
 	void (*begin)(void *user, struct rck_scan_file *file);
 	bool (*emit)(void *user, struct rck_scan_leaf *leaf);
 	void (*end)(void *user, struct rck_scan_file *file);

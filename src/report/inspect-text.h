@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "report/kernel_table.h"
+#include "report/kernel-table.h"
 #include "report/summary.h"
 #include "util/strbuf.h"
 

@@ -1,4 +1,4 @@
-#include "report/inspect_json.h"
+#include "report/inspect-json.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "report/inspect_text.h"
+#include "report/inspect-text.h"
 #include "report/color.h"
 #include "util/term.h"
 

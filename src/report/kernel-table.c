@@ -1,4 +1,4 @@
-#include "report/kernel_table.h"
+#include "report/kernel-table.h"
 #include "container/container.h"
 #include "report/color.h"
 #include "report/shorten.h"
