@@ -155,8 +155,9 @@ static bool get_common(const struct sg_agent *a, unsigned int attribute, void *v
 	case HSA_AGENT_INFO_BASE_PROFILE_DEFAULT_FLOAT_ROUNDING_MODES:
 		ANSWER(hsa_default_float_rounding_mode_t, 0);
 		break;
-	case HSA_AGENT_INFO_EXTENSIONS: /* 128 bytes of bits: no images */
+	case HSA_AGENT_INFO_EXTENSIONS: /* 128 bytes of bits */
 		memset(value, 0, 128);
+		((uint8_t *)value)[0] |= (uint8_t)(a->is_device << HSA_EXTENSION_IMAGES);
 		((uint8_t *)value)[HSA_EXTENSION_AMD_LOADER / 8] |=
 			(uint8_t)(1u << HSA_EXTENSION_AMD_LOADER % 8);
 		((uint8_t *)value)[HSA_EXTENSION_AMD_PROFILER / 8] |=
@@ -302,6 +303,39 @@ static bool get_device_field(
 	return false;
 }
 
+/*
+ * The images extension is offered with room for no image, as ROCr does for gfx942: HIP
+ * takes the pitch of hipMallocPitch from it. Values are uint32_t, as ROCr writes and HIP
+ * reads them (hsa_ext_image.h says size_t).
+ */
+static bool get_image_limit(unsigned int attribute, void *value)
+{
+	static const struct {
+		unsigned int attribute, n;
+		uint32_t values[3];
+	} limits[] = {
+		{HSA_EXT_AGENT_INFO_IMAGE_1D_MAX_ELEMENTS, 1, {16384}},
+		{HSA_EXT_AGENT_INFO_IMAGE_1DA_MAX_ELEMENTS, 1, {16384}},
+		{HSA_EXT_AGENT_INFO_IMAGE_1DB_MAX_ELEMENTS, 1, {UINT32_MAX}},
+		{HSA_EXT_AGENT_INFO_IMAGE_2D_MAX_ELEMENTS, 2, {16384, 16384}},
+		{HSA_EXT_AGENT_INFO_IMAGE_2DA_MAX_ELEMENTS, 2, {16384, 16384}},
+		{HSA_EXT_AGENT_INFO_IMAGE_2DDEPTH_MAX_ELEMENTS, 2, {16384, 16384}},
+		{HSA_EXT_AGENT_INFO_IMAGE_2DADEPTH_MAX_ELEMENTS, 2, {16384, 16384}},
+		{HSA_EXT_AGENT_INFO_IMAGE_3D_MAX_ELEMENTS, 3, {16384, 16384, 8192}},
+		{HSA_EXT_AGENT_INFO_IMAGE_ARRAY_MAX_LAYERS, 1, {8192}},
+		{HSA_EXT_AGENT_INFO_MAX_IMAGE_RD_HANDLES, 1, {0}},
+		{HSA_EXT_AGENT_INFO_MAX_IMAGE_RORW_HANDLES, 1, {0}},
+		{HSA_EXT_AGENT_INFO_MAX_SAMPLER_HANDLERS, 1, {0}},
+	};
+
+	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+		if (limits[i].attribute == attribute) {
+			memcpy(value, limits[i].values, limits[i].n * sizeof(uint32_t));
+			return true;
+		}
+	return false;
+}
+
 static bool get_device(const struct sg_agent *a, unsigned int attribute, void *value)
 {
 	char name[64];
@@ -369,7 +403,8 @@ static bool get_device(const struct sg_agent *a, unsigned int attribute, void *v
 		ANSWER(uint64_t, UINT64_C(1) << 32);
 		break;
 	default:
-		return get_device_field(a, attribute, value);
+		return get_device_field(a, attribute, value) ||
+		       get_image_limit(attribute, value);
 	}
 	return true;
 }

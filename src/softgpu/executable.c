@@ -142,8 +142,7 @@ static void free_executable(struct executable *e)
 	while (e->objects) {
 		struct loaded *l = e->objects;
 		e->objects = l->next;
-		if (l->code)
-			sg_code_close(l->code);
+		sg_code_close(l->code);
 		sg_map_remove((uint64_t)(uintptr_t)l->image->base, SG_BLOCK_IMAGE, NULL);
 		sg_image_unload(l->image);
 		free(l);
@@ -621,7 +620,7 @@ int sg_kernel_get(uint64_t address, struct sg_kernel *out, struct sg_fault *faul
 			if (!s)
 				continue;
 			r = 0;
-			if (!l->code && sg_executes() && sg_code_open)
+			if (!l->code && sg_executes())
 				r = sg_code_open(NULL, l->agent->isa, i->base, i->size,
 					NULL, &l->code, fault);
 			if (!r) {

@@ -103,11 +103,6 @@ static hsa_status_t execute(struct sg_queue *q, uint64_t index, const struct sg_
 	};
 	struct sg_fault fault = {0};
 
-	if (!sg_exec_run) {
-		sg_log(SG_LOG_ERROR, "no interpreter: kernel '%s' was not executed",
-			k->symbol->kernel);
-		return (hsa_status_t)HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION;
-	}
 	if (!sg_exec_run(&launch, &fault) || sg_flag(&q->stop))
 		return HSA_STATUS_SUCCESS;
 	sg_log(SG_LOG_ERROR, "kernel '%s' stopped: %s", k->symbol->kernel, fault.text);

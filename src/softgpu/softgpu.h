@@ -15,11 +15,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* until the interpreter is linked in */
-#pragma weak sg_exec_run
-#pragma weak sg_code_open
-#pragma weak sg_code_close
-
 /* ------------------------------------------------------------------ log.c */
 
 enum sg_log_level {

@@ -1,6 +1,6 @@
 /*
  * What the HIP runtime imports and this device does not have: images and samplers (its
- * agents do not offer that extension), memory and signals of other processes, graphics
+ * agents have room for none), memory and signals of other processes, graphics
  * interoperation, shared virtual memory attributes (its system does not offer them). Each
  * gives the error that its specification names for "cannot", and is named once on stderr.
  */

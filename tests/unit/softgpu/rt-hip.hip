@@ -342,12 +342,22 @@ static void unaligned_copies()
 
 static void rectangles()
 {
-	const size_t w = 100, h = 37, pitch = 128;
+	const size_t w = 100, h = 37;
 	bytes a = pattern(w * h, 3), back(w * h);
 	uint8_t *d;
 	size_t dp;
+	int images;
 
-	OK(hipMallocPitch((void **)&d, &dp, w, h));
+	OK(hipDeviceGetAttribute(&images, hipDeviceAttributeImageSupport, 0));
+	CHECK(!images);
+	if (hipMallocPitch((void **)&d, &dp, w, h) != hipSuccess) {
+		// HIP 5.2 gives pitched memory only where there are images
+		int version;
+		OK(hipRuntimeGetVersion(&version));
+		CHECK(version < 50300000);
+		dp = 128;
+		OK(hipMalloc((void **)&d, dp * h));
+	}
 	CHECK(dp >= w);
 	OK(hipMemcpy2D(d, dp, a.data(), w, w, h, hipMemcpyHostToDevice));
 	OK(hipMemcpy2D(back.data(), w, d, dp, w, h, hipMemcpyDeviceToHost));
@@ -357,7 +367,6 @@ static void rectangles()
 	for (size_t y = 0; y < h; y++)
 		for (size_t x = 0; x < w; x++)
 			CHECK(back[y * w + x] == (x < w / 2 ? 0x42 : a[y * w + x]));
-	(void)pitch;
 }
 
 static void memsets()
