@@ -462,9 +462,9 @@ static void report_not_launched(const struct rck_build *b)
 			rck_notice("%s: not launched, the GPU is %s", o->job.target,
 				o->device->device.target);
 		if (o->launch_version && !as_v4) {
-			rck_notice("HIP %d does not load code object V5: launched as V4, "
+			rck_notice("HIP %s does not load code object V5: launched as V4, "
 				   "compiled the same way otherwise",
-				o->device->device.hip_version);
+				o->device->device.hip_version_text);
 			as_v4 = true;
 		}
 	}

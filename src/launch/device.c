@@ -32,15 +32,19 @@ static int query(const struct rck_rocm *r, const char *front, const char *soft_t
 	if (!err && !line)
 		err = rck_child_fail(diag, -EIO, "the launcher told of no device");
 	if (!err) {
+		int v = (int)json_integer_value(json_object_get(line, "hip_version"));
+
 		*count = json_integer_value(json_object_get(line, "count"));
 		*out = (struct rck_device){
 			.kind = front ? RCK_DEVICE_SOFT : RCK_DEVICE_HIP,
 			.front = front ? rck_xstrdup(front) : NULL,
+			.soft_target = soft_target ? rck_xstrdup(soft_target) : NULL,
 			.name = rck_xstrdup(text_of(line, "name")),
 			.target = rck_xstrdup(text_of(line, "target")),
 			.hip = rck_xstrdup(text_of(line, "hip")),
-			.hip_version = (int)json_integer_value(
-				json_object_get(line, "hip_version")),
+			.hip_version = v,
+			.hip_version_text = rck_xasprintf(
+				"%d.%d.%d", v / 10000000, v / 100000 % 100, v % 100000),
 			.hsa = rck_xstrdup(text_of(line, "hsa")),
 		};
 	}
@@ -63,9 +67,12 @@ static int find_gpu(
 	return rck_child_fail(diag, -ENODEV, "HIP finds no AMD GPU on this machine");
 }
 
-static int find_soft(const struct rck_rocm *r, const char *soft_target,
-	struct rck_device *out, struct rck_diag *diag)
+static int find_soft(const struct rck_rocm *r, const char *target, struct rck_device *out,
+	struct rck_diag *diag)
 {
+	/* its features are the card's own */
+	_cleanup_free_ char *processor =
+		target ? rck_xstrndup(target, strcspn(target, ":")) : NULL;
 	_cleanup_free_ char *found = rck_place_find("softgpu", "softgpu");
 	_cleanup_free_ char *front = found ? realpath(found, NULL) : NULL;
 	_cleanup_free_ char *library =
@@ -76,14 +83,14 @@ static int find_soft(const struct rck_rocm *r, const char *soft_target,
 	if (!library || access(library, R_OK))
 		return rck_child_fail(diag, -ENODEV,
 			"this rocmcheck was built without the software device");
-	err = query(r, front, soft_target, out, &count, diag);
+	err = query(r, front, processor, out, &count, diag);
 	if (err)
 		return err;
 	if (count > 0 && *out->target)
 		return 0;
 	rck_device_release(out);
-	return rck_child_fail(diag, -ENODEV, "HIP finds no software device '%s'",
-		soft_target ? soft_target : "(default)");
+	return rck_child_fail(diag, -ENODEV, "there is no software device '%s'",
+		processor ? processor : "(default)");
 }
 
 int rck_device_find(const struct rck_rocm *r, enum rck_device_kind kind,
@@ -105,9 +112,11 @@ int rck_device_find(const struct rck_rocm *r, enum rck_device_kind kind,
 void rck_device_release(struct rck_device *d)
 {
 	free(d->front);
+	free(d->soft_target);
 	free(d->name);
 	free(d->target);
 	free(d->hip);
+	free(d->hip_version_text);
 	free(d->hsa);
 	*d = (struct rck_device){0};
 }

@@ -11,12 +11,14 @@ enum rck_device_kind { RCK_DEVICE_AUTO, RCK_DEVICE_HIP, RCK_DEVICE_SOFT };
 
 struct rck_device {
 	enum rck_device_kind kind; /* hip or soft */
-	char *front;     /* soft: the folder of the stand-in HSA runtime; else NULL */
-	char *name;      /* the device's own; "software device" in front when soft */
-	char *target;    /* "gfx1030", "gfx90a:sramecc+:xnack-" */
-	char *hip;       /* path of the HIP runtime that answered */
-	int hip_version; /* hipRuntimeGetVersion: 60443484 is 6.4.43484 */
-	char *hsa;       /* path of the HSA runtime behind it */
+	char *front;       /* soft: the folder of the stand-in HSA runtime; else NULL */
+	char *soft_target; /* soft: the processor that it was asked to be, or NULL */
+	char *name;        /* the device's own; "software device" in front when soft */
+	char *target;      /* "gfx1030", "gfx90a:sramecc+:xnack-" */
+	char *hip;         /* path of the HIP runtime that answered */
+	int hip_version;   /* hipRuntimeGetVersion: 60443484 is 6.4.43484 */
+	char *hip_version_text;
+	char *hsa; /* path of the HSA runtime behind it */
 };
 
 /*

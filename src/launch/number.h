@@ -75,6 +75,24 @@ static inline void rck_elem_store(enum rck_elem e, void *base, size_t i, float v
 		((uint16_t *)base)[i] = rck_bf16_round(v);
 }
 
+/*
+ * How far an exact value is from the numbers that round to a bf16 value: 0 when it is one
+ * of them. Half way between two values counts as both.
+ */
+static inline double rck_bf16_distance(uint16_t bits, double exact)
+{
+	const uint16_t m = bits & 0x7fff;
+	const double sign = bits & 0x8000 ? -1.0 : 1.0;
+	const double here = rck_bf16_value(m);
+	/* behind the largest number comes what would be the next */
+	const double above = m + 1 == 0x7f80 ? 0x1p128 : rck_bf16_value(m + 1);
+	const double below = m ? rck_bf16_value(m - 1) : -0x1p-133;
+	const double low = (here + below) / 2, high = (here + above) / 2;
+	const double v = sign * exact;
+
+	return v < low ? low - v : v > high ? v - high : 0.0;
+}
+
 /* Distance of a value of type e from an exact one, in units in e's last place at the
  * exact one. Both finite. */
 static inline double rck_elem_ulps(enum rck_elem e, double got, double exact)

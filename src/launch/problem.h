@@ -12,7 +12,9 @@
 enum rck_expect {
 	RCK_EXPECT_UNTOUCHED, /* the bytes from before: inputs, gaps between rows */
 	RCK_EXPECT_BITS,      /* exactly expected, whatever the arithmetic before it */
-	RCK_EXPECT_WITHIN,    /* |got - expected| <= bound; a NaN for a NaN */
+	/* f32: |got - expected| <= bound. bf16: got is what a number that is so close
+	   rounds to. A NaN for a NaN, an infinity for the same one. */
+	RCK_EXPECT_WITHIN,
 };
 
 struct rck_array {
@@ -22,7 +24,7 @@ struct rck_array {
 	uint8_t *initial; /* n elements */
 	uint8_t *expect;  /* enum rck_expect an element; NULL: all untouched */
 	double *expected; /* where expect is not untouched */
-	double *bound;    /* absolute; where expect is within */
+	double *bound; /* absolute, before a rounding to bf16; where expect is within */
 	double *scale; /* what an error is relative to; 0: nothing, the error must be 0 */
 };
 
@@ -64,8 +66,8 @@ struct rck_check {
 	double max_rel;    /* largest error relative to scale */
 	double sum_sq_rel; /* of the squares, over n_rel elements */
 	uint64_t n_rel;
-	double max_ratio; /* largest error as a part of its bound */
-	double bound_rel; /* largest bound relative to scale */
+	double max_ratio; /* largest error, before a rounding to bf16, in its bound */
+	double bound_rel; /* largest bound relative to scale, with that rounding */
 	uint64_t ulp[RCK_ULP_BUCKETS];
 	/* the first bad element */
 	const char *first_array;

@@ -72,7 +72,7 @@ int rck_launch_run(const struct rck_rocm *r, const struct rck_device *d,
 {
 	struct rck_child c = {.rocm = r,
 		.front = d->front,
-		.soft_target = d->front ? d->target : NULL,
+		.soft_target = d->soft_target,
 		.timeout = l->timeout};
 	int err;
 

@@ -97,7 +97,7 @@ static void add_device(const struct rck_device *d, struct rck_json *j)
 	rck_json_kstr(j, "name", d->name);
 	rck_json_kstr(j, "target", d->target);
 	rck_json_kstr(j, "hip", d->hip);
-	rck_json_ki64(j, "hip_version", d->hip_version);
+	rck_json_kstr(j, "hip_version", d->hip_version_text);
 	rck_json_kstr(j, "hsa", d->hsa);
 	rck_json_object_end(j);
 }

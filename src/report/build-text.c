@@ -316,20 +316,19 @@ static void add_cases(const struct rck_build *b, struct rck_strbuf *out, unsigne
 /* Each device once, in the order of the code objects. */
 static void add_devices(const struct rck_build *b, struct rck_strbuf *out)
 {
-	const struct rck_build_device *last = NULL;
-
 	for (size_t i = 0; i < b->n_objects; i++) {
 		const struct rck_build_device *d = b->objects[i].device;
+		bool said = false;
 
-		if (!d || d == last || d->err)
+		for (size_t k = 0; k < i && d && !said; k++)
+			said = b->objects[k].device &&
+			       b->objects[k].device->device.name == d->device.name;
+		if (!d || said || d->err)
 			continue;
-		last = d;
-		rck_strbuf_addf(out, "%s: %s, %s, HIP %d.%d.%d (%s)\n",
+		rck_strbuf_addf(out, "%s: %s, %s, HIP %s (%s)\n",
 			d->device.kind == RCK_DEVICE_SOFT ? "software device" : "GPU",
-			d->device.target, d->device.name,
-			d->device.hip_version / 10000000,
-			d->device.hip_version / 100000 % 100,
-			d->device.hip_version % 100000, d->device.hip);
+			d->device.target, d->device.name, d->device.hip_version_text,
+			d->device.hip);
 	}
 }
 

@@ -37,6 +37,20 @@ static void test_bf16_rounding(void **state)
 	assert_int_equal(rck_bf16_round(-0.0f), 0x8000);
 }
 
+/* 0x3f80 is 1.0; its neighbours are 1 - 2^-8 and 1 + 2^-7. */
+static void test_bf16_distance(void **state)
+{
+	assert_true(rck_bf16_distance(0x3f80, 1.0) == 0.0);
+	assert_true(rck_bf16_distance(0x3f80, 1.0 + 0x1p-8) == 0.0);
+	assert_true(rck_bf16_distance(0x3f80, 1.0 - 0x1p-9) == 0.0);
+	assert_true(rck_bf16_distance(0x3f80, 1.0 + 0x1p-7) == 0x1p-8);
+	assert_true(rck_bf16_distance(0x3f80, 1.0 - 0x1p-8) == 0x1p-9);
+	assert_true(rck_bf16_distance(0xbf80, -1.0 - 0x1p-7) == 0x1p-8);
+	assert_true(rck_bf16_distance(0x0000, 0x1p-133) == 0x1p-134);
+	assert_true(rck_bf16_distance(0x7f7f, 0x1.fep127) == 0.0);
+	assert_true(rck_bf16_distance(0x7f7f, 0x1p128) > 0.0);
+}
+
 static void test_ulps(void **state)
 {
 	assert_true(rck_elem_ulps(RCK_ELEM_F32, 1.0 + 0x1p-23, 1.0) == 1.0);
@@ -365,6 +379,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bf16_rounding),
+		cmocka_unit_test(test_bf16_distance),
 		cmocka_unit_test(test_ulps),
 		cmocka_unit_test(test_rms_by_hand),
 		cmocka_unit_test(test_rms_residual_is_rounded),
