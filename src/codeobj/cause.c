@@ -14,12 +14,11 @@
 
 #define BIT(h) (1u << RCK_HIDDEN_##h)
 
-/* What is listed together when nothing was inferred. V3 and V4 have no heap argument;
-   hidden_queue_ptr depends on the target. */
-#define ALL_V3                                                                           \
-	(BIT(HOSTCALL_BUFFER) | BIT(MULTIGRID_SYNC_ARG) | BIT(DEFAULT_QUEUE) |           \
-		BIT(COMPLETION_ACTION))
-#define ALL_V5 (ALL_V3 | BIT(HEAP_V1))
+/* What is listed together when nothing was inferred; hidden_queue_ptr depends on the
+   target. The heap is V5's. The last two came with LLVM 16, both at once. */
+#define ALWAYS (BIT(HOSTCALL_BUFFER) | BIT(MULTIGRID_SYNC_ARG))
+#define LATER  (BIT(DEFAULT_QUEUE) | BIT(COMPLETION_ACTION))
+#define ANY    (ALWAYS | LATER | BIT(HEAP_V1))
 
 static const struct {
 	const char *name, *text, *remedy;
@@ -79,16 +78,14 @@ const char *rck_confidence_name(enum rck_confidence c)
 	return confidences[c];
 }
 
-static uint32_t all_of(const struct rck_code_object *co)
-{
-	return co->version >= 5 ? ALL_V5 : ALL_V3;
-}
-
 static bool has_all(const struct rck_kernel *k)
 {
-	uint32_t all = all_of(k->object);
+	uint32_t need = k->object->version >= 5 ? ALWAYS | BIT(HEAP_V1) : ALWAYS;
+	uint32_t later = k->hidden & LATER;
 
-	return (k->hidden & all) == all;
+	/* no compiler that knows V6 is older than the last two */
+	return (k->hidden & need) == need &&
+	       (later == LATER || (!later && k->object->version < 6));
 }
 
 /* Sanitizer runtimes leave symbols that begin like this, also in .dynsym. */
@@ -106,20 +103,46 @@ static bool find_sanitizer(struct rck_code_object *co)
 	return false;
 }
 
-struct count {
-	size_t all, kernels; /* of one metadata note, or of the object */
+struct count { /* of one metadata note, or of the object */
+	size_t all, kernels;
+	size_t marked; /* of all: with what comes of -O0 or a call besides */
 };
+
+static bool spills(const struct rck_kernel *k)
+{
+	return k->scratch && (k->sgpr_spills || k->vgpr_spills);
+}
+
+static bool has_marks(const struct rck_kernel *k)
+{
+	return k->dynamic_stack == RCK_YES || spills(k);
+}
+
+static void add_to(struct count *c, const struct rck_kernel *k)
+{
+	c->kernels++;
+	if (has_all(k)) {
+		c->all++;
+		c->marked += has_marks(k);
+	}
+}
 
 static void judge_all(
 	struct rck_kernel *k, const struct count *object, const struct count *unit)
 {
-	bool spills = k->scratch && (k->sgpr_spills || k->vgpr_spills);
+	bool everywhere = object->all == object->kernels;
 
-	if (object->all == object->kernels) {
+	if (!(k->hidden & LATER) && !(everywhere ? object->marked : has_marks(k))) {
+		/* With LLVM 15 a kernel that prints or asserts lists them all as well
+		   (seen with hipcc 5.2.3), but it has no call that is not known. */
+		k->cause = RCK_CAUSE_READS_SLOT;
+		k->confidence =
+			object->kernels > 1 ? RCK_CONFIDENCE_MEDIUM : RCK_CONFIDENCE_LOW;
+	} else if (everywhere) {
 		/* one kernel alone may as well have an unknown callee */
 		k->cause = RCK_CAUSE_O0;
 		k->confidence = object->kernels > 1 ? RCK_CONFIDENCE_HIGH
-				: spills            ? RCK_CONFIDENCE_MEDIUM
+				: spills(k)         ? RCK_CONFIDENCE_MEDIUM
 						    : RCK_CONFIDENCE_LOW;
 	} else if (unit->kernels > 1 && unit->all == unit->kernels) {
 		k->cause = RCK_CAUSE_O0; /* this translation unit was */
@@ -134,7 +157,7 @@ static void judge_all(
 static void judge(
 	struct rck_kernel *k, const struct count *object, const struct count *unit)
 {
-	uint32_t declared = k->hidden & ALL_V5;
+	uint32_t declared = k->hidden & ANY;
 
 	if (!rck_kernel_flagged(k)) {
 		if (k->dynamic_stack == RCK_POSSIBLE) {
@@ -171,8 +194,7 @@ void rck_cause_judge(struct rck_code_object *co)
 	bool hostcall = false;
 
 	for (size_t i = 0; i < co->n_kernels; i++) {
-		object.kernels++;
-		object.all += has_all(&co->kernels[i]);
+		add_to(&object, &co->kernels[i]);
 		hostcall |= co->kernels[i].declares_hostcall;
 	}
 	co->sanitizer = hostcall && find_sanitizer(co);
@@ -180,10 +202,8 @@ void rck_cause_judge(struct rck_code_object *co)
 		unit = (struct count){0};
 		for (to = from; to < co->n_kernels &&
 				co->kernels[to].unit == co->kernels[from].unit;
-			to++) {
-			unit.kernels++;
-			unit.all += has_all(&co->kernels[to]);
-		}
+			to++)
+			add_to(&unit, &co->kernels[to]);
 		for (size_t i = from; i < to; i++)
 			judge(&co->kernels[i], &object, &unit);
 	}

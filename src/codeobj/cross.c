@@ -87,7 +87,10 @@ static void check_header(struct rck_code_object *co)
 		rck_code_object_add_note(co, -ENOTSUP, EI_ABIVERSION,
 			"ABI version %u (code object V%u?) is not known to this version",
 			co->abiversion, co->abiversion + 2);
-	if (!t && (co->version != 2 || co->e_flags & 0xff))
+	if (!t && !(co->e_flags & 0xff) && co->version != 2)
+		rck_code_object_add_note(co, -EINVAL, offsetof(Elf64_Ehdr, e_flags),
+			"e_flags name no processor");
+	else if (!t && co->e_flags & 0xff)
 		rck_code_object_add_note(co, -ENOTSUP, offsetof(Elf64_Ehdr, e_flags),
 			"processor number 0x%02x in e_flags is not known to this version",
 			co->e_flags & 0xff);
@@ -98,10 +101,24 @@ static void check_header(struct rck_code_object *co)
 		rck_code_object_add_note(co, -EINVAL, RCK_OFFSET_NONE,
 			"metadata version %u.%u in a V%u code object", co->md_version[0],
 			co->md_version[1], co->version);
-	if (co->md_target && targets_clash(behind_triple(co->md_target), co->target))
+	if (co->md_target && co->e_flags & 0xff &&
+		targets_clash(behind_triple(co->md_target), co->target))
 		rck_code_object_add_note(co, -EINVAL, RCK_OFFSET_NONE,
 			"amdhsa.target says '%.80s', e_flags say '%s'", co->md_target,
 			co->target);
+}
+
+/* V2 spelt some processors another way when xnack was on (LLVM 14's AMDGPUTargetID): a
+   stepping more. */
+static const char *without_xnack(const char *isa)
+{
+	static const char *const pairs[][2] = {{"gfx901", "gfx900"}, {"gfx903", "gfx902"},
+		{"gfx905", "gfx904"}, {"gfx907", "gfx906"}};
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
+		if (!strcmp(isa, pairs[i][0]))
+			return pairs[i][1];
+	return isa;
 }
 
 /* V2 names its target in notes; e_flags were often 0, and then the note is all there is.
@@ -109,14 +126,16 @@ static void check_header(struct rck_code_object *co)
 static void check_isa_notes(struct rck_code_object *co)
 {
 	const struct rck_parse *p = rck_parse_of(co);
-	char isa[sizeof(co->processor)];
+	const char *isa, *name = p->isa_name ? behind_triple(p->isa_name) : "";
+	char buf[sizeof(co->processor)];
 
 	if (co->version != 2)
 		return;
-	snprintf(isa, sizeof(isa), "gfx%u%u%x", p->isa_version[0], p->isa_version[1],
+	snprintf(buf, sizeof(buf), "gfx%u%u%x", p->isa_version[0], p->isa_version[1],
 		p->isa_version[2]);
+	isa = without_xnack(buf);
 	if (p->n_isa && !(co->e_flags & 0xff)) {
-		memcpy(co->processor, isa, sizeof(isa));
+		snprintf(co->processor, sizeof(co->processor), "%s", isa);
 		snprintf(co->target, sizeof(co->target), "%s", isa);
 		rck_code_object_add_note(co, -EINVAL, offsetof(Elf64_Ehdr, e_flags),
 			"e_flags name no processor; the ISA note says %s", isa);
@@ -124,8 +143,7 @@ static void check_isa_notes(struct rck_code_object *co)
 		rck_code_object_add_note(co, -EINVAL, offsetof(Elf64_Ehdr, e_flags),
 			"the ISA note says %s, e_flags say %s", isa, co->processor);
 	}
-	if (p->isa_name && !strncmp(p->isa_name, "amdgcn-", 7) &&
-		targets_clash(behind_triple(p->isa_name), co->target))
+	if (!strncmp(name, "gfx", 3) && targets_clash(without_xnack(name), co->target))
 		rck_code_object_add_note(co, -EINVAL, offsetof(Elf64_Ehdr, e_flags),
 			"the ISA name note says '%.80s', e_flags say '%s'", p->isa_name,
 			co->target);
