@@ -45,7 +45,7 @@ static const char *read_words(const json_t *entry, struct rck_strv *words)
 		return bad ? "'command' is no string"
 			   : "neither 'command' nor 'arguments'";
 	}
-	return words->n ? NULL : "the command is empty";
+	return NULL;
 }
 
 /* Reads one entry; returns what is wrong with it, or NULL. */

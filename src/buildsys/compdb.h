@@ -13,7 +13,8 @@ struct rck_compdb_entry {
 	char *file;            /* as written */
 	char *path;            /* file, made absolute by directory */
 	char *output;          /* or NULL */
-	struct rck_strv words; /* the command, split; response files not yet expanded */
+	struct rck_strv words; /* the command, split; response files not yet expanded;
+				  none for Ninja's phony rules */
 };
 
 struct rck_compdb {

@@ -58,7 +58,9 @@ void rck_hip_units_read(const struct rck_compdb *db, bool ask, struct rck_hip_un
 	for (size_t i = 0; i < db->n; i++) {
 		struct rck_hip_unit *unit = &u->units[u->n];
 
-		read_unit(unit, &db->entries[i], ask);
+		*unit = (struct rck_hip_unit){0};
+		if (db->entries[i].words.n)
+			read_unit(unit, &db->entries[i], ask);
 		if (unit->line.is_hip) {
 			u->n++;
 		} else {

@@ -105,6 +105,27 @@ static void print_json(const struct rck_doctor *d)
 	fwrite(out.buf, 1, out.len, stdout);
 }
 
+/* The experiment is `ab`'s, run by this very program with what it prints passed on. */
+static int run_experiment(void)
+{
+	const char *argv[] = {"/proc/self/exe", "ab", "--routes", "all", "--load",
+		"starve", "--self", rocm_dir ? "--rocm" : NULL, rocm_dir, NULL};
+	struct rck_strbuf out = RCK_STRBUF_INIT;
+	struct rck_spawn s = {.argv = argv, .out = &out, .timeout = 1800};
+	int err = rck_spawn_run(&s);
+
+	if (err || s.status < 0) {
+		rck_error("the experiment did not run: %s",
+			err ? strerror(-err) : "it was ended");
+		rck_strbuf_release(&out);
+		return RCK_EXIT_TROUBLE;
+	}
+	fputs("\n", stdout);
+	fwrite(out.buf, 1, out.len, stdout);
+	rck_strbuf_release(&out);
+	return s.status;
+}
+
 static int verdict(const struct rck_doctor *d)
 {
 	for (size_t i = 0; i < d->n; i++)
@@ -119,6 +140,11 @@ static int run(int n, char **operands)
 	struct rck_diag diag;
 	int status;
 
+	if (teardown && format == FORMAT_JSON) {
+		rck_error("'--teardown' prints text: run 'rocmcheck ab --format json' "
+			  "for the experiment");
+		return RCK_EXIT_USAGE;
+	}
 	if (n) {
 		rck_error("doctor takes no operand: '%s'", operands[0]);
 		return RCK_EXIT_USAGE;
@@ -133,6 +159,8 @@ static int run(int n, char **operands)
 	else
 		print_text(&d);
 	status = verdict(&d);
+	if (teardown)
+		status = rck_exit_worse(status, run_experiment());
 	rck_doctor_release(&d);
 	rck_rocm_close(d.rocm);
 	return status;
