@@ -290,7 +290,7 @@ void rck_inspect_text_file_end(struct rck_inspect_text *t, const struct rck_summ
 		rck_strbuf_adds(t->out, t->n_shown++ ? "\n" : "");
 		print_title(t, s);
 	}
-	rck_kernel_table_print(t->spec, t->rows, t->out);
+	rck_kernel_table_print(t->spec, t->rows, t->n_targets, t->out);
 	print_remarks(t);
 	if (t->n_objects || s->incomplete)
 		print_counts(t, "  ", s, t->spec->group ? rck_rows_count(t->rows) : 0);

@@ -42,6 +42,7 @@ struct printer {
 	const struct rck_kernel_table_spec *spec;
 	struct rck_rows *rows;
 	struct rck_strbuf *out;
+	size_t n_targets;
 	size_t n;                    /* rows that are printed */
 	bool shown[RCK_FACT_COUNT_]; /* facts that have a column */
 	bool targets;                /* these have one */
@@ -163,19 +164,20 @@ static bool is_known(const struct printer *t, enum rck_fact f)
 	return false;
 }
 
-/* Whether the rows differ in their targets; *width is what their column takes then. */
+/* Whether some row is not there for all the targets; *width is what their column takes.
+ */
 static bool targets_differ(const struct printer *t, size_t *width)
 {
-	_cleanup_strbuf_ struct rck_strbuf first = RCK_STRBUF_INIT;
 	bool differ = false;
 
 	*width = strlen("targets");
-	for (size_t i = 0; i < rck_rows_count(t->rows); i++) {
+	for (size_t i = 0; i < t->n; i++) {
+		const struct rck_row *r = rck_rows_get(t->rows, i);
 		_cleanup_strbuf_ struct rck_strbuf cell = RCK_STRBUF_INIT;
 
-		target_cell(rck_rows_get(t->rows, i), i ? &cell : &first);
+		target_cell(r, &cell);
 		*width = cell.len > *width ? cell.len : *width;
-		differ |= i && strcmp(cell.buf, first.buf);
+		differ |= r->kernels != t->n_targets;
 	}
 	return differ;
 }
@@ -348,10 +350,10 @@ static size_t make_columns(const struct printer *t, struct rck_column *columns)
 }
 
 void rck_kernel_table_print(const struct rck_kernel_table_spec *spec,
-	struct rck_rows *rows, struct rck_strbuf *out)
+	struct rck_rows *rows, size_t n_targets, struct rck_strbuf *out)
 {
 	struct rck_column columns[RCK_FACT_COUNT_ + 2] = {{0}};
-	struct printer t = {spec, rows, out, .n = rck_rows_count(rows)};
+	struct printer t = {spec, rows, out, n_targets, .n = rck_rows_count(rows)};
 	size_t total = t.n;
 	struct rck_table *table;
 	char **names;

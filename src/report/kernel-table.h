@@ -17,6 +17,7 @@ struct rck_kernel_table_spec {
 int rck_kernel_table_check(
 	const struct rck_kernel_table_spec *spec, struct rck_diag *diag);
 /* Sorts the rows and adds their table to out, and under each row its arguments. A column
- * of targets that all rows share is left out: the caller names them. */
+ * of targets is left out where each row has all n_targets of them: the caller names
+ * these. */
 void rck_kernel_table_print(const struct rck_kernel_table_spec *spec,
-	struct rck_rows *rows, struct rck_strbuf *out);
+	struct rck_rows *rows, size_t n_targets, struct rck_strbuf *out);

@@ -115,7 +115,8 @@ static void sorts(void **state)
 	rck_rows_free(rows);
 }
 
-static char *table_of(struct rck_kernel *k, size_t n, struct rck_kernel_table_spec spec)
+static char *table_of(struct rck_kernel *k, size_t n, size_t n_targets,
+	struct rck_kernel_table_spec spec)
 {
 	struct rck_rows *rows = rck_rows_new(spec.group, false);
 	struct rck_strbuf out = RCK_STRBUF_INIT;
@@ -124,7 +125,7 @@ static char *table_of(struct rck_kernel *k, size_t n, struct rck_kernel_table_sp
 	assert_int_equal(rck_kernel_table_check(&spec, &diag), 0);
 	for (size_t i = 0; i < n; i++)
 		rck_rows_add(rows, &k[i]);
-	rck_kernel_table_print(&spec, rows, &out);
+	rck_kernel_table_print(&spec, rows, n_targets, &out);
 	rck_rows_free(rows);
 	return rck_strbuf_detach(&out);
 }
@@ -137,7 +138,7 @@ static void a_table(void **state)
 
 	k[0].declares_hostcall = k[1].declares_hostcall = true;
 	k[2].dynamic_stack = RCK_POSSIBLE;
-	s = table_of(k, 3,
+	s = table_of(k, 3, 2,
 		(struct rck_kernel_table_spec){.width = 80,
 			.group = true,
 			.columns = "dynamic_stack,vgpr_count"});
@@ -145,14 +146,14 @@ static void a_table(void **state)
 			       "  ?          4-6        2  f<int>\n"
 			       "  maybe        7   gfx90a  g\n");
 	free(s);
-	s = table_of(k, 3,
+	s = table_of(k, 3, 2,
 		(struct rck_kernel_table_spec){
 			.width = 80, .limit = 1, .columns = "vgpr_count", .color = true});
 	assert_string_equal(s, "  VGPR  target  kernel\n"
 			       "     4  gfx90a  f<int>\n"
 			       "  … and 2 more rows ('--limit 0' shows all)\n");
 	free(s);
-	s = table_of(k, 0, (struct rck_kernel_table_spec){.width = 80});
+	s = table_of(k, 0, 1, (struct rck_kernel_table_spec){.width = 80});
 	assert_string_equal(s, "");
 	free(s);
 }
@@ -162,7 +163,7 @@ static void parameters_tell_apart(void **state)
 {
 	struct rck_kernel k[] = {
 		kernel(0, "f(int)", 1), kernel(0, "f(float)", 1), kernel(0, "g(int)", 1)};
-	char *s = table_of(k, 3,
+	char *s = table_of(k, 3, 1,
 		(struct rck_kernel_table_spec){.width = 80, .columns = "vgpr_count"});
 
 	assert_string_equal(s, "  VGPR  kernel\n"
@@ -181,7 +182,7 @@ static void lines_fit_and_are_masked(void **state)
 	strcat(name, ">(int)");
 	k = kernel(0, name, 1);
 	for (unsigned width = 60; width < 250; width++) {
-		char *s = table_of(&k, 1,
+		char *s = table_of(&k, 1, 1,
 			(struct rck_kernel_table_spec){.width = width, .group = true});
 
 		assert_null(strchr(s, '\033'));
