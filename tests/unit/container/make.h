@@ -180,7 +180,7 @@ static inline char *walk_mem(const struct rck_strbuf *sb, const struct rck_optio
 	struct rck_strbuf out = RCK_STRBUF_INIT;
 	struct rck_file *file;
 	/* exactly as long as the bytes, so that a sanitizer sees a read behind them */
-	void *data = malloc(sb->len ? sb->len : 1);
+	void *data = calloc(1, sb->len ? sb->len : 1);
 
 	memcpy(data, sb->buf, sb->len);
 	assert_int_equal(rck_file_open_mem(data, sb->len, NULL, opt, &file, NULL), 0);
