@@ -10,6 +10,9 @@
 
 #include "softgpu/lane-float.h"
 
+static const struct sg_mods plain_mods = {
+	.row_mask = 15, .bank_mask = 15, .dst_sel = 6, .src_sel = {6, 6}};
+
 static uint64_t real_bits(double real, char type)
 {
 	float f = (float)real;
@@ -259,8 +262,8 @@ static bool finish_valu(struct sg_program *p, const struct sg_text *t, struct sg
 		in->ndst && in->dst[0].kind == SG_K_VGPR && sg_type_half(in->dst[0].type);
 	if (in->half)
 		in->imm = gfx9 && !(in->op->flags & SG_OP_KEEPHI);
-	/* true16 writes the half into the register's name. */
-	if (in->half && t->nops && t->ops[0].half == 2)
+	/* true16 writes the half into the register's name, mixhi into its own. */
+	if (in->half && ((t->nops && t->ops[0].half == 2) || strstr(op->name, "_mixhi_")))
 		m->op_sel |= 8;
 	for (unsigned int k = 0; k < in->nsrc; k++) {
 		struct sg_src *s = &in->src[k];
@@ -368,6 +371,10 @@ static bool bind_operands(struct sg_program *p, struct sg_text *t, struct sg_ins
 	}
 	if (valu)
 		return finish_valu(p, t, in, m, why);
+	if (memcmp(&t->mods, &plain_mods, sizeof(plain_mods))) {
+		*why = "modifiers of a scalar operation";
+		return false;
+	}
 	for (k = 0; k < nd; k++)
 		if (in->dst[k].kind == SG_K_SGPR && in->dst[k].off <= SG_S_EXEC + 1 &&
 			in->dst[k].off + sg_type_words(in->dst[k].type) > SG_S_EXEC)
@@ -413,8 +420,6 @@ static bool decode_vopd(struct sg_program *p, char *text, char *second, uint64_t
 bool sg_decode(struct sg_program *p, const char *text, uint64_t pc, unsigned int size,
 	struct sg_inst *in, char why[96])
 {
-	static const struct sg_mods plain = {
-		.row_mask = 15, .bank_mask = 15, .dst_sel = 6, .src_sel = {6, 6}};
 	const char *falsify = getenv("RCK_SOFT_FALSIFY"), *name, *reason = NULL;
 	char buf[48], first[256], *dual;
 	struct sg_text t;
@@ -423,7 +428,7 @@ bool sg_decode(struct sg_program *p, const char *text, uint64_t pc, unsigned int
 	memset(in, 0, sizeof(*in));
 	in->pc = pc;
 	in->size = (uint8_t)size;
-	in->mods = &plain;
+	in->mods = &plain_mods;
 	snprintf(first, sizeof(first), "%s", text);
 	dual = strstr(first, " :: ");
 	if (dual) {
@@ -453,17 +458,10 @@ bool sg_decode(struct sg_program *p, const char *text, uint64_t pc, unsigned int
 	in->op = sg_op_find(name);
 	if (!in->op)
 		return false;
-	if (memcmp(&t.mods, &plain, sizeof(plain))) {
-		m = sg_program_alloc(p, sizeof(*m));
-		if (!m)
-			return false;
-		*m = t.mods;
-	} else {
-		m = sg_program_alloc(p, sizeof(*m));
-		if (!m)
-			return false;
-		*m = plain;
-	}
+	m = sg_program_alloc(p, sizeof(*m));
+	if (!m)
+		return false;
+	*m = t.mods;
 	in->mods = m;
 	in->exec = in->op->exec;
 	in->lane = in->op->lane;

@@ -94,6 +94,8 @@ static const char *const names[][2] = {
 	{"v_sub_nc_u64", "v_sub_u64"},
 	{"v_mad_co_u64_u32", "v_mad_u64_u32"},
 	{"v_mad_co_i64_i32", "v_mad_i64_i32"},
+	{"v_exp_legacy_f32", "v_exp_f32"},
+	{"v_log_legacy_f32", "v_log_f32"},
 	{"v_mul_lo_i32", "v_mul_lo_u32"},
 	{"v_add_co_ci_u32", "v_addc_co_u32"},
 	{"v_sub_co_ci_u32", "v_subb_co_u32"},

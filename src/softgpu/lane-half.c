@@ -129,12 +129,20 @@ OP1(v_cos_f16, h, h, 0, fabsf(a) > 256 ? 1 : (float)cos(2 * M_PI * (a - rint((do
 OP3(v_fma_mixlo_f16, h, g, g, g, SG_OP_KEEPHI, sg_d2f_odd(fma((double)a, b, c)))
 OP3(v_mad_mixlo_f16, h, g, g, g, SG_OP_KEEPHI, a * b + c)
 
+/* The same into the upper half: the decoder sees the name. */
+OP3(v_fma_mixhi_f16, h, g, g, g, SG_OP_KEEPHI, sg_d2f_odd(fma((double)a, b, c)))
+OP3(v_mad_mixhi_f16, h, g, g, g, SG_OP_KEEPHI, a * b + c)
+
 OP1(v_mov_b16, x, x, SG_OP_NOFLUSH | SG_OP_KEEPHI, a)
 OP1(v_not_b16, x, x, 0, ~a)
 OP2(v_and_b16, x, x, x, 0, a & b)
 OP2(v_or_b16, x, x, x, 0, a | b)
 OP2(v_xor_b16, x, x, x, 0, a ^ b)
 OP3(v_cndmask_b16, x, x, x, m, SG_OP_FMODS, c ? b : a)
+OP3(v_mad_legacy_f16, h, h, h, h, 0, sg_h2f(sg_f2h(a * b)) + c)
+OP3(v_fma_legacy_f16, h, h, h, h, 0, sg_fma_odd(a, b, c))
+OP3(v_mad_legacy_u16, w, w, w, w, 0, (uint32_t)a * b + c)
+OP3(v_mad_legacy_i16, s, s, s, s, 0, a * b + c)
 OP2(v_pack_b32_f16, b, x, x, SG_OP_FMODS, a | (uint32_t)b << 16)
 OP2(v_add_u16, w, w, w, SG_OP_SAT, a + b)
 OP2(v_sub_u16, w, w, w, SG_OP_SAT, a - b)

@@ -153,6 +153,8 @@ OP3(v_dot4_i32_i8_sat, i, b, b, i, 0, sat_i32((int64_t)c + dot_i8(a, b, 0)))
 OPT(v_dot4c_i32_i8, i, b, b, 0, dot_i8(a, b, c))
 OP3(v_dot4_u32_u8, u, b, b, u, SG_OP_SAT, dot_u8(a, b, c))
 OP3(v_dot4_u32_u8_sat, u, b, b, u, 0, MIN((uint64_t)c + dot_u8(a, b, 0), UINT32_MAX))
+OPT(v_dot2c_i32_i16, i, q, q, 0,
+	(int32_t)((uint32_t)c + (uint32_t)(SLO(a) * SLO(b)) + (uint32_t)(SHI(a) * SHI(b))))
 OP3(v_dot8_i32_i4, u, b, b, u, SG_OP_SAT, dot_4(a, b, c, true))
 OP3(v_dot8_i32_i4_sat, i, b, b, i, 0, sat_i32((int64_t)c + (int32_t)dot_4(a, b, 0, true)))
 OPT(v_dot8c_i32_i4, u, b, b, 0, dot_4(a, b, c, true))

@@ -89,6 +89,11 @@ NOP(version, "s_version");
 NOP(sethalt0, "s_incperflevel");
 NOP(sethalt1, "s_decperflevel");
 NOP(ds_nop, "ds_nop");
+NOP(wakeup, "s_wakeup");
+NOP(gl1_inv, "s_gl1_inv");
+NOP(fprefetch, "flat_prefetch_b8");
+NOP(gprefetch, "global_prefetch_b8");
+NOP(clrexcp, "v_clrexcp");
 
 #define BRANCH(NAME, COND)                                                               \
 	static const struct sg_inst *NAME##_exec(                                        \
@@ -225,6 +230,7 @@ SG_OP_ENTRY(bsigf,
 	{"s_barrier_signal_isfirst", "", 0, 1, NULL, barrier_signal, bind_barrier});
 SG_OP_ENTRY(bwait, {"s_barrier_wait", "", 0, 0, NULL, barrier_wait, bind_barrier});
 SG_OP_ENTRY(sleep, {"s_sleep", "", SG_OP_NOP, 0, NULL, sleep_exec, NULL});
+SG_OP_ENTRY(sleepv, {"s_sleep_var", "", SG_OP_NOP, 0, NULL, sleep_exec, NULL});
 SG_OP_ENTRY(trap, {"s_trap", ":k", 0, 0, NULL, trap, NULL});
 SG_OP_ENTRY(halt, {"s_sethalt", ":k", 0, 0, NULL, halt, NULL});
 

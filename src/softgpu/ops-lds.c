@@ -446,6 +446,51 @@ static const struct sg_inst *permute(struct sg_wave *w, const struct sg_inst *in
 	return in + 1;
 }
 
+/* gfx12: lanes that are off give their values too. */
+static const struct sg_inst *bpermute_fi(struct sg_wave *w, const struct sg_inst *in)
+{
+	const uint32_t *a = w->v + in->src[0].off, *s = w->v + in->src[1].off;
+	uint32_t r[SG_LANES_MAX], *d = w->v + in->dst[0].off, n = w->lanes;
+
+	for (unsigned int i = 0; i < n; i++)
+		r[i] = s[(a[i] + (uint32_t)in->imm) >> 2 & (n - 1)];
+	for (unsigned int i = 0; i < n; i++)
+		d[i] = (r[i] & w->em[i]) | (d[i] & ~w->em[i]);
+	return in + 1;
+}
+
+/* ds_append, ds_consume: a counter at m0 + offset grows by the number of lanes. */
+static const char *bind_append(
+	struct sg_program *p, const struct sg_text *t, struct sg_inst *in)
+{
+	const char *why = check_ds(t);
+
+	if (why || t->nops != 1)
+		return why ? why : "an unexpected number of operands";
+	if (!sg_bind_dst(p, &t->ops[0], 'b', &in->dst[0], &why))
+		return why;
+	in->ndst = 1;
+	in->imm = t->mods.offset;
+	return in->dst[0].kind == SG_K_VGPR ? NULL
+					    : "a result that is no vector register";
+}
+
+static const struct sg_inst *append(struct sg_wave *w, const struct sg_inst *in)
+{
+	uint32_t n = (uint32_t)__builtin_popcountll(sg_exec(w)), old = 0, new;
+	uint8_t *p;
+
+	if (sg_lds_lane(w, in, (w->s[SG_S_M0] & 0xffff) + (uint64_t)in->imm, 4, &p)) {
+		memcpy(&old, p, 4);
+		new = in->op->arg ? old - n : old + n;
+		memcpy(p, &new, 4);
+	}
+	for (unsigned int i = 0; i < w->lanes; i++)
+		if (w->em[i])
+			w->v[in->dst[0].off + i] = old;
+	return in + 1;
+}
+
 static const struct sg_inst *swizzle(struct sg_wave *w, const struct sg_inst *in)
 {
 	const uint32_t *s = w->v + in->src[0].off;
@@ -475,5 +520,8 @@ static const struct sg_inst *swizzle(struct sg_wave *w, const struct sg_inst *in
 }
 
 SG_OP_ENTRY(bperm, {"ds_bpermute_b32", "", 0, 1, NULL, bpermute, bind_cross});
+SG_OP_ENTRY(bpermfi, {"ds_bpermute_fi_b32", "", 0, 1, NULL, bpermute_fi, bind_cross});
+SG_OP_ENTRY(append, {"ds_append", "", 0, 0, NULL, append, bind_append});
+SG_OP_ENTRY(consume, {"ds_consume", "", 0, 1, NULL, append, bind_append});
 SG_OP_ENTRY(perm, {"ds_permute_b32", "", 0, 1, NULL, permute, bind_cross});
 SG_OP_ENTRY(swiz, {"ds_swizzle_b32", "", 0, 0, NULL, swizzle, bind_cross});

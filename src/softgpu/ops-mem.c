@@ -661,6 +661,8 @@ SPACE_OPS("buffer", SG_BUFFER, exec_buffer)
 	ATOMIC(P, S, X, "max_num_f32", SG_A_FMAX, SG_E_B32)                              \
 	ATOMIC(P, S, X, "min_f64", SG_A_FMIN, SG_E_B64)                                  \
 	ATOMIC(P, S, X, "max_f64", SG_A_FMAX, SG_E_B64)                                  \
+	ATOMIC(P, S, X, "min_num_f64", SG_A_FMIN, SG_E_B64)                              \
+	ATOMIC(P, S, X, "max_num_f64", SG_A_FMAX, SG_E_B64)                                  \
 	ATOMIC(P, S, X, "fcmpswap", SG_A_FCMPSWAP, SG_E_B32)                             \
 	ATOMIC(P, S, X, "fcmpswap_x2", SG_A_FCMPSWAP, SG_E_B64)                          \
 	ATOMIC(P, S, X, "cmpswap_f32", SG_A_FCMPSWAP, SG_E_B32)                          \
