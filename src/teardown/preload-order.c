@@ -58,7 +58,6 @@ static bool is_listener_destructor(const struct held *h)
 static void release_held(void)
 {
 	size_t last = 0, found = 0;
-	Dl_info info;
 
 	if (!n_held)
 		return;
@@ -72,10 +71,8 @@ static void release_held(void)
 	for (size_t i = 0; i < n_held; i++)
 		if (found != 1 || i != last)
 			real_atexit(&held[i]);
-	if (found == 1 && dladdr((void *)(uintptr_t)held[last].fn, &info))
-		say(RCK_SAYS_REORDERED, (long)n_held,
-			(long)((char *)(uintptr_t)held[last].fn -
-				(char *)info.dli_fbase));
+	if (found == 1)
+		say(RCK_SAYS_REORDERED, (long)n_held, (long)last);
 	else
 		say(RCK_SAYS_NOT_REORDERED, (long)n_held, (long)found);
 	n_held = 0;
