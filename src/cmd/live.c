@@ -31,7 +31,7 @@ void rck_live_begin(void)
 	sigaction(SIGTERM, &action, &old_term);
 }
 
-static void clear_line(void)
+void rck_live_clear(void)
 {
 	if (shown)
 		fprintf(stderr, "\r%*s\r", (int)shown, "");
@@ -40,7 +40,7 @@ static void clear_line(void)
 
 void rck_live_end(void)
 {
-	clear_line();
+	rck_live_clear();
 	sigaction(SIGINT, &old_int, NULL);
 	sigaction(SIGTERM, &old_term, NULL);
 }

@@ -10,6 +10,7 @@ void rck_live_begin(void);
 /* A trial's progress; arg is the cell's label, "churn, cumask". */
 void rck_live_progress(
 	const struct rck_trial *t, const struct rck_trial_result *so_far, void *arg);
+void rck_live_clear(void);
 /* Clears the line and gives the signals back. */
 void rck_live_end(void);
 

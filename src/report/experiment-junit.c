@@ -1,40 +1,9 @@
 #include "report/experiment.h"
+#include "report/html.h"
 #include "teardown/verdict.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* XML 1.0 allows of the control characters only tab and the line ends. */
-static void escaped(struct rck_strbuf *out, const char *s)
-{
-	_cleanup_strbuf_ struct rck_strbuf masked = RCK_STRBUF_INIT;
-
-	for (const char *line = s; *line;) {
-		size_t n = strcspn(line, "\n");
-
-		rck_strbuf_add_masked(&masked, line, n);
-		if (line[n])
-			rck_strbuf_addc(&masked, '\n');
-		line += n + (line[n] != 0);
-	}
-	for (size_t i = 0; i < masked.len; i++)
-		switch (masked.buf[i]) {
-		case '&':
-			rck_strbuf_adds(out, "&amp;");
-			break;
-		case '<':
-			rck_strbuf_adds(out, "&lt;");
-			break;
-		case '>':
-			rck_strbuf_adds(out, "&gt;");
-			break;
-		case '"':
-			rck_strbuf_adds(out, "&quot;");
-			break;
-		default:
-			rck_strbuf_addc(out, masked.buf[i]);
-		}
-}
 
 static void stacks(struct rck_strbuf *out, const struct rck_exposure *e)
 {
@@ -43,11 +12,11 @@ static void stacks(struct rck_strbuf *out, const struct rck_exposure *e)
 		char *line = rck_xasprintf("thread %s, state %c, %.0f %% of a CPU\n",
 			t->name, t->state, 100 * t->cpu);
 
-		escaped(out, line);
+		rck_html_text(out, line);
 		free(line);
 		for (size_t f = 0; f < t->n_frames; f++) {
 			rck_strbuf_addf(out, "  #%zu ", f);
-			escaped(out, t->frames[f]);
+			rck_html_text(out, t->frames[f]);
 			rck_strbuf_addc(out, '\n');
 		}
 	}
@@ -60,7 +29,7 @@ static void test_case(struct rck_strbuf *out, const struct rck_experiment *x,
 	const char *element = crashed ? "error" : "failure";
 
 	rck_strbuf_adds(out, "    <testcase classname=\"");
-	escaped(out, x->arms[e->arm].name);
+	rck_html_text(out, x->arms[e->arm].name);
 	rck_strbuf_addf(out, "\" name=\"round %u slot %u\" time=\"%.3f\"", e->round,
 		e->slot, e->seconds);
 	if (e->outcome == RCK_OUTCOME_CLEAN) {
@@ -71,7 +40,7 @@ static void test_case(struct rck_strbuf *out, const struct rck_experiment *x,
 		rck_outcome_key(e->outcome), rck_outcome_name(e->outcome));
 	if (e->spins_in) {
 		rck_strbuf_adds(out, ", spins in ");
-		escaped(out, e->spins_in);
+		rck_html_text(out, e->spins_in);
 	}
 	if (e->signal)
 		rck_strbuf_addf(out, ", signal %d", e->signal);
@@ -102,9 +71,10 @@ static void suite(
 		rck_strbuf_addf(out, " timestamp=\"%.19s\"", c->result.started_at);
 	rck_strbuf_adds(out, ">\n    <properties>\n");
 	for (size_t i = 0; i < x->n_environment; i++) {
-		rck_strbuf_addf(out, "      <property name=\"%s\" value=\"",
-			x->environment[i].key);
-		escaped(out, x->environment[i].value);
+		rck_strbuf_adds(out, "      <property name=\"");
+		rck_html_text(out, x->environment[i].key);
+		rck_strbuf_adds(out, "\" value=\"");
+		rck_html_text(out, x->environment[i].value);
 		rck_strbuf_adds(out, "\"/>\n");
 	}
 	rck_strbuf_adds(out, "    </properties>\n");
@@ -113,11 +83,11 @@ static void suite(
 	if (c->trouble) {
 		rck_strbuf_adds(out, "    <testcase classname=\"rocmcheck\" name=\"run\">"
 				     "<error type=\"trouble\" message=\"");
-		escaped(out, c->trouble);
+		rck_html_text(out, c->trouble);
 		rck_strbuf_adds(out, "\"/></testcase>\n");
 	}
 	rck_strbuf_adds(out, "    <system-out>");
-	escaped(out, verdict);
+	rck_html_text(out, verdict);
 	rck_strbuf_adds(out, "</system-out>\n  </testsuite>\n");
 	free(verdict);
 }

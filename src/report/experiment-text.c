@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define FRAMES_SHOWN  12
+#define TITLE_WIDTH   28 /* columns of the arms' first column */
 #define THREADS_SHOWN 8
 
 struct text {
@@ -46,26 +47,65 @@ static void masked_cell(struct rck_table *table, const char *text)
 
 /* ---- the arms side by side ---- */
 
+/* Does every value of the row fit a column? Cut, it would say nothing. */
+static bool row_fits(const struct text *t, const struct rck_row *row)
+{
+	size_t n = t->x->n_arms;
+	size_t room = t->width > TITLE_WIDTH + 4 ? t->width - TITLE_WIDTH - 4 : 16;
+	size_t column = room / n > 4 ? room / n - 2 : 4;
+
+	for (size_t k = 0; k < n; k++)
+		if (row->values[k] &&
+			rck_term_columns(row->values[k], strlen(row->values[k])) > column)
+			return false;
+	return true;
+}
+
+/* Values that are too long for a column: below the table, equal ones once. */
+static void long_row(const struct text *t, const struct rck_row *row)
+{
+	for (size_t k = 0; k < t->x->n_arms; k++) {
+		_cleanup_strbuf_ struct rck_strbuf line = RCK_STRBUF_INIT;
+		bool said = false;
+
+		for (size_t i = 0; i < k && !said; i++)
+			said = row->values[k] && row->values[i] &&
+			       !strcmp(row->values[k], row->values[i]);
+		if (said || !row->values[k])
+			continue;
+		rck_strbuf_addf(&line, "%s, %s", row->title, t->x->arms[k].name);
+		for (size_t i = k + 1; i < t->x->n_arms; i++)
+			if (row->values[i] && !strcmp(row->values[k], row->values[i]))
+				rck_strbuf_addf(&line, " and %s", t->x->arms[i].name);
+		rck_strbuf_addf(&line, ": %s", row->values[k]);
+		paragraph(t, line.buf, 2);
+	}
+}
+
 static void arms(const struct text *t)
 {
 	const struct rck_experiment *x = t->x;
-	struct rck_column columns[RCK_ARMS_MAX + 1] = {{""}};
+	struct rck_column columns[RCK_ARMS_MAX + 1] = {{"", .shrink = true, .least = 16}};
 	struct rck_table *table;
 
 	for (size_t i = 0; i < x->n_arms; i++)
-		columns[i + 1] = (struct rck_column){
-			.title = x->arms[i].name, .shrink = true, .least = 12};
+		columns[i + 1] = (struct rck_column){.title = x->arms[i].name};
 	table = rck_table_new(columns, x->n_arms + 1);
 	for (size_t i = 0; i < x->n_rows; i++) {
+		if (!row_fits(t, &x->rows[i]))
+			continue;
 		masked_cell(table, x->rows[i].title);
 		for (size_t k = 0; k < x->n_arms; k++)
 			masked_cell(
 				table, x->rows[i].values[k] ? x->rows[i].values[k] : "-");
 	}
-	if (rck_table_rows(table)) {
+	if (x->n_rows)
 		heading(t, "Arms");
+	if (rck_table_rows(table))
 		rck_table_print(table, t->out, t->width, 2);
-	}
+	for (size_t i = 0; i < x->n_rows; i++)
+		if (!row_fits(t, &x->rows[i]))
+			long_row(t, &x->rows[i]);
 	rck_table_free(table);
 	for (size_t i = 0; i < x->n_arms; i++)
 		if (x->arms[i].unbuilt) {
@@ -200,8 +240,11 @@ static void evidence_of(const struct text *t, const struct rck_cell *c)
 		rck_strbuf_addf(t->out, "; %s\n", rck_exposure_listener_state(e));
 		for (size_t k = 0; k < e->n_threads && k < THREADS_SHOWN; k++)
 			thread(t, &e->threads[k]);
-		if (e->core)
-			rck_strbuf_addf(t->out, "    core: %s\n", e->core);
+		if (e->core) {
+			rck_strbuf_adds(t->out, "    core: ");
+			rck_strbuf_add_masked(t->out, e->core, strlen(e->core));
+			rck_strbuf_addc(t->out, '\n');
+		}
 	}
 	if (n > 3)
 		rck_strbuf_addf(t->out, "  and %zu other stacks: --format json\n", n - 3);

@@ -244,13 +244,21 @@ static int read_exposures(const json_t *o, size_t n_arms, struct rck_cell *c)
 	return 0;
 }
 
+/* These words stand in reports as they are. NULL is fine. */
+static bool is_made_of(const char *word, const char *characters)
+{
+	return !word || !word[strspn(word, characters)];
+}
+
 static int read_cell(const json_t *o, struct rck_experiment *x)
 {
 	struct rck_cell *c = rck_experiment_cell(x);
 	const json_t *arms = json_object_get(o, "arms");
 	const char *started = text(o, "started_at");
 
-	if (read_shape(text(o, "load"), &c->shape))
+	if (read_shape(text(o, "load"), &c->shape) ||
+		!is_made_of(text(o, "route"), "abcdefghijklmnopqrstuvwxyz") ||
+		!is_made_of(started, "0123456789-:TZ"))
 		return -EINVAL;
 	c->route = rck_xstrdup(text(o, "route") ? text(o, "route") : "");
 	c->workers = number(o, "workers");
@@ -286,8 +294,13 @@ static void read_lists(const json_t *o, struct rck_experiment *x)
 	}
 	json_array_foreach(json_object_get(o, "arms"), i, item)
 	{
-		struct rck_arm_info *a = rck_experiment_arm(
-			x, text(item, "name") ? text(item, "name") : "?");
+		_cleanup_strbuf_ struct rck_strbuf name = RCK_STRBUF_INIT;
+		struct rck_arm_info *a;
+
+		if (text(item, "name"))
+			rck_strbuf_add_masked(
+				&name, text(item, "name"), strlen(text(item, "name")));
+		a = rck_experiment_arm(x, name.buf);
 
 		a->command = text_copy(item, "command");
 		a->unbuilt = text_copy(item, "unbuilt");
@@ -313,7 +326,9 @@ int rck_experiment_read(const json_t *o, struct rck_experiment *x, struct rck_di
 	const json_t *cells = json_object_get(o, "cells");
 
 	*x = (struct rck_experiment){0};
-	if (number(o, "schema") != RCK_EXPERIMENT_SCHEMA || !text(o, "command"))
+	if (number(o, "schema") != RCK_EXPERIMENT_SCHEMA || !text(o, "command") ||
+		(strcmp(text(o, "command"), "ab") &&
+			strcmp(text(o, "command"), "stress")))
 		return rck_fail(diag, -EINVAL, RCK_OFFSET_NONE,
 			"no result of 'ab' or 'stress', schema %d",
 			RCK_EXPERIMENT_SCHEMA);

@@ -135,6 +135,13 @@ void rck_cell_from_trial(struct rck_cell *c, const struct rck_trial *t, const ch
 		c->strata[i] = c->result.exposures[i].round;
 }
 
+void rck_cell_drop(struct rck_cell *c)
+{
+	rck_trial_result_release(&c->result);
+	free(c->strata);
+	c->strata = NULL;
+}
+
 int rck_cell_check_order(struct rck_cell *c, struct rck_diag *diag)
 {
 	const char *reason = NULL;
@@ -153,7 +160,7 @@ int rck_cell_check_order(struct rck_cell *c, struct rck_diag *diag)
 	err = rck_fail(diag, -ENOENT, RCK_OFFSET_NONE,
 		"AMD's order of destructors was not to be had: %s",
 		reason ? reason : "no libamdhip64 was loaded");
-	rck_trial_result_release(&c->result);
+	rck_cell_drop(c);
 	return err;
 }
 

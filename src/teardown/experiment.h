@@ -74,6 +74,7 @@ void rck_cell_from_trial(
  * had it. Otherwise -ENOENT with diag: nothing may be reported of that order then, and
  * the exposures are dropped.
  */
+void rck_cell_drop(struct rck_cell *c); /* its exposures */
 int rck_cell_check_order(struct rck_cell *c, struct rck_diag *diag);
 void rck_experiment_note(struct rck_experiment *x, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

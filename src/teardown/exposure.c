@@ -1,5 +1,6 @@
 #include "teardown/exposure.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,7 +134,7 @@ static void read_thread(const json_t *o, struct rck_thread *t)
 	t->pid = (pid_t)get_int(o, "pid");
 	t->tid = (pid_t)get_int(o, "tid");
 	t->name = get_str(o, "name");
-	t->state = state && *state ? *state : '?';
+	t->state = state && isalpha((unsigned char)*state) ? *state : '?';
 	t->cpu = get_num(o, "cpu");
 	t->module = get_str(o, "module");
 	t->note = get_str(o, "note");
