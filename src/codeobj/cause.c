@@ -48,6 +48,12 @@ static const struct {
 		"recursion, a stack array of variable size or an indirect call",
 		"Bound the recursion or the array; else set hipLimitStackSize to what it "
 		"needs (the default is 1024 bytes a work-item)."},
+	[RCK_CAUSE_UNKNOWN_OFFSET] = {"unknown-offset",
+		"implicit arguments read at an offset that the compiler could not settle "
+		"(blockDim, with LLVM 15 and code object V5), or printf or assert",
+		"Use code object V4 or a newer compiler, and no printf or assert in "
+		"device "
+		"code; 'rocmcheck lint' tells which it is."},
 	[RCK_CAUSE_UNSETTLED] = {"unsettled", "what it declares fits no single reading",
 		"Build it again with a current compiler at -O1 or higher and compare."},
 };
@@ -133,9 +139,11 @@ static void judge_all(
 	bool everywhere = object->all == object->kernels;
 
 	if (!(k->hidden & LATER) && !(everywhere ? object->marked : has_marks(k))) {
-		/* With LLVM 15 a kernel that prints or asserts lists them all as well
-		   (seen with hipcc 5.2.3), but it has no call that is not known. */
-		k->cause = RCK_CAUSE_READS_SLOT;
+		/* With LLVM 15 a kernel that prints, asserts, or in V5 reads blockDim
+		   lists them all as well (seen with hipcc 5.2.3), but it has no call
+		   that is not known. */
+		k->cause = k->object->version >= 5 ? RCK_CAUSE_UNKNOWN_OFFSET
+						   : RCK_CAUSE_READS_SLOT;
 		k->confidence =
 			object->kernels > 1 ? RCK_CONFIDENCE_MEDIUM : RCK_CONFIDENCE_LOW;
 	} else if (everywhere) {

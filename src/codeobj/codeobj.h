@@ -54,7 +54,9 @@ enum rck_cause {
 	RCK_CAUSE_SANITIZER,      /* __asan_* and the like are there */
 	RCK_CAUSE_RECURSION, /* dynamic stack alone: recursion, alloca or an indirect call
 			      */
-	RCK_CAUSE_UNSETTLED, /* flagged, but the evidence fits no single reading */
+	RCK_CAUSE_UNKNOWN_OFFSET, /* LLVM 15: implicit arguments read at an offset not
+				     known, or printf and assert */
+	RCK_CAUSE_UNSETTLED,      /* flagged, but the evidence fits no single reading */
 };
 const char *rck_cause_name(enum rck_cause c); /* "O0", stable, for JSON */
 const char *rck_cause_text(enum rck_cause c); /* one clause for people */

@@ -60,9 +60,9 @@ static const struct row {
 		{RCK_CONFIDENCE_HIGH, RCK_CONFIDENCE_HIGH}, NULL},
 	{4, {old_v4, old_v4}, {true, true}, {RCK_CAUSE_O0, RCK_CAUSE_O0},
 		{RCK_CONFIDENCE_HIGH, RCK_CONFIDENCE_HIGH}, NULL},
-	/* LLVM 15, optimised: a printf, and a call by pointer */
+	/* LLVM 15, optimised: a printf or blockDim, and a call by pointer */
 	{5, {old_v5, nothing, old_v5}, {false, false, true},
-		{RCK_CAUSE_READS_SLOT, RCK_CAUSE_NONE, RCK_CAUSE_UNKNOWN_CALLEE},
+		{RCK_CAUSE_UNKNOWN_OFFSET, RCK_CAUSE_NONE, RCK_CAUSE_UNKNOWN_CALLEE},
 		{RCK_CONFIDENCE_MEDIUM, 0, RCK_CONFIDENCE_HIGH}, NULL},
 	{4, {old_v4}, {false}, {RCK_CAUSE_READS_SLOT}, {RCK_CONFIDENCE_LOW}, NULL},
 	{6, {old_v5, nothing}, {false}, {RCK_CAUSE_UNSETTLED}, {RCK_CONFIDENCE_LOW},
