@@ -101,6 +101,12 @@ struct sg_card {
 	uint32_t sdma_engines;
 	uint32_t asic_revision, asic_family;
 	bool fine_grained_memory; /* of the device itself */
+	/*
+	 * Cooperative queues. Not offered where grids synchronise by the global wave sync
+	 * (ds_gws_*, gfx10 and gfx90a), which the interpreter does not have; HIP then
+	 * refuses a cooperative launch.
+	 */
+	bool cooperative;
 };
 
 extern const struct sg_card sg_cards[];

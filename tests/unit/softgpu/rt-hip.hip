@@ -3,6 +3,8 @@
 // and exits 0 when all that it checks is so.
 #include <hip/hip_runtime.h>
 
+#include <hip/hip_cooperative_groups.h>
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -499,6 +501,42 @@ static void peers()
 	}
 }
 
+__global__ void meet(int *p, int *sum)
+{
+	int s = 0;
+
+	p[blockIdx.x * blockDim.x + threadIdx.x] = blockIdx.x;
+#ifndef __GFX12__ // its -O0 code does not compile: the device libraries mean a gfx9 barrier
+	cooperative_groups::this_grid().sync();
+#endif
+	for (unsigned b = 0; b < gridDim.x; b++)
+		s += p[b * blockDim.x];
+	sum[blockIdx.x * blockDim.x + threadIdx.x] = s;
+}
+
+static void cooperative()
+{
+	int *p, *sum, r[8 * 64], offered;
+	void *args[] = {&p, &sum};
+	hipDeviceProp_t prop;
+
+	OK(hipGetDeviceProperties(&prop, 0));
+	if (!strncmp(prop.gcnArchName, "gfx12", 5))
+		return;
+	OK(hipMalloc((void **)&p, sizeof r));
+	OK(hipMalloc((void **)&sum, sizeof r));
+	OK(hipDeviceGetAttribute(&offered, hipDeviceAttributeCooperativeLaunch, 0));
+	if (!offered) {
+		CHECK(hipLaunchCooperativeKernel((void *)meet, dim3(8), dim3(64), args, 0,
+			      0) != hipSuccess);
+		return;
+	}
+	OK(hipLaunchCooperativeKernel((void *)meet, dim3(8), dim3(64), args, 0, 0));
+	OK(hipMemcpy(r, sum, sizeof r, hipMemcpyDeviceToHost));
+	for (int v : r)
+		CHECK(v == 28);
+}
+
 static void function_lookup()
 {
 	hipFuncAttributes a;
@@ -571,6 +609,7 @@ static const struct {
 	{"event_times", "kernels", event_times},
 	{"graphs", "kernels", graphs},
 	{"managed", "kernels", managed},
+	{"cooperative", "kernels", cooperative},
 	{"peers", "two-kernels", peers},
 	{"says", "ends", says},
 	{"asserts", "ends", asserts},
