@@ -668,13 +668,14 @@ static void do_read_lane(struct flow *f, const struct rck_insn *in)
 	set(f, in, 0, 0, lane ? f->now[AT_LANE + lane - 1] : get(f, in, 1, 0));
 }
 
-/* What a call does not keep: LLVM's AMDGPUCallingConv.td has s30 and up and v40 and up
- * saved by the callee; s0 to s3 hold the scratch descriptor throughout. */
+/* Functions return values in v0 to v31 (LLVM, AMDGPUCallingConv.td) and the return
+ * address register is the call's own. A compiler reads another register behind a call
+ * only where it knows that the callee keeps it: by convention, or because it has seen the
+ * callee. */
 static void clobber_by_call(struct flow *f)
 {
-	for (unsigned i = 4; i < 32; i++)
-		f->now[i] = unknown;
-	for (unsigned i = 0; i < 40; i++)
+	f->now[30] = f->now[31] = unknown;
+	for (unsigned i = 0; i < 32; i++)
 		f->now[AT_VGPR + i] = unknown;
 	*scc(f) = unknown;
 }

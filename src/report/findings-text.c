@@ -171,7 +171,8 @@ static void print_cause(struct text *t, const struct rck_group *g)
 	_cleanup_strbuf_ struct rck_strbuf s = RCK_STRBUF_INIT;
 	enum rck_rule_id n = g->first->rule->number;
 
-	if (g->cause == RCK_CAUSE_NONE || n > RCK_RULE_BUILT_WITHOUT_OPTIMIZATION)
+	if (g->cause == RCK_CAUSE_NONE || n > RCK_RULE_BUILT_WITHOUT_OPTIMIZATION ||
+		(g->cause == RCK_CAUSE_UNSETTLED && g->path))
 		return;
 	rck_strbuf_addf(&s, "%s (confidence %s)", rck_cause_text(g->cause),
 		rck_confidence_name(t->g->lint->kernels[g->first->kernel].confidence));
