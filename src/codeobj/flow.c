@@ -1,12 +1,11 @@
 #include "codeobj/flow.h"
-#include "codeobj/insn.h"
+#include "codeobj/cfg.h"
 #include "util/strbuf.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_INSNS  (1u << 19)
 #define MAX_VALUES (8u << 20) /* registers x blocks */
 #define SGPRS      128
 #define VGPRS      256
@@ -32,23 +31,18 @@ struct value {
 /* A state: SGPRs, VGPRs (where a value is the same in all lanes), spill lanes, SCC. */
 enum { AT_VGPR = SGPRS, AT_LANE = SGPRS + VGPRS };
 
-struct block {
-	uint32_t first, last; /* instructions, last included */
-	struct value *in;     /* NULL: not reached */
+/* Of a basic block. */
+struct state {
+	struct value *in; /* NULL: not reached */
 	bool queued;
 };
 
 struct flow {
 	const struct rck_flow_input *in;
 	struct rck_flow *out;
-	struct rck_insn *insns; /* in order of address */
-	size_t n_insns, cap_insns;
-	int32_t *at; /* instruction of a dword, -1 none */
-	size_t n_at;
-	struct block *blocks;
-	size_t n_blocks;
-	uint32_t *block_of; /* instruction -> block */
-	uint32_t *queue;
+	struct rck_cfg cfg;
+	struct state *states;
+	uint32_t *queue; /* of blocks */
 	size_t n_queue;
 	/* [(VGPRS + MAX_SLOTS) * LANES]: 1 + index among the lanes in use */
 	uint16_t *lanes;
@@ -62,115 +56,7 @@ struct flow {
 
 static const struct value unknown = {0, UNKNOWN};
 
-static void give_up(struct flow *f, const char *why)
-{
-	if (!f->out->gave_up)
-		f->out->gave_up = why;
-}
-
-/* ---- decoding what branches lead to */
-
-static struct rck_insn *decode_one(struct flow *f, uint64_t offset)
-{
-	const struct rck_flow_input *in = f->in;
-	char text[192];
-	struct rck_insn *insn;
-	int n = rck_disasm_next(in->disasm, in->code + offset, in->size - offset,
-		in->address + offset, text, sizeof(text), NULL);
-
-	if (n <= 0) {
-		give_up(f, "bytes that are no instruction of the target");
-		return NULL;
-	}
-	if (f->n_insns == f->cap_insns) {
-		f->cap_insns = f->cap_insns ? f->cap_insns * 2 : 256;
-		f->insns = rck_xrealloc(f->insns, f->cap_insns * sizeof(*f->insns));
-	}
-	insn = &f->insns[f->n_insns++];
-	rck_insn_parse(insn, text);
-	insn->address = in->address + offset;
-	insn->size = (uint8_t)n;
-	return insn;
-}
-
-static bool decoded(const struct flow *f, uint64_t offset)
-{
-	return offset / 4 < f->n_at && f->at[offset / 4] >= 0;
-}
-
-static void mark(struct flow *f, uint64_t offset)
-{
-	size_t i = (size_t)(offset / 4);
-
-	if (i >= f->n_at) {
-		size_t n = i + 1024;
-
-		f->at = rck_xrealloc(f->at, n * sizeof(*f->at));
-		memset(f->at + f->n_at, 0xff, (n - f->n_at) * sizeof(*f->at));
-		f->n_at = n;
-	}
-	f->at[i] = (int32_t)f->n_insns;
-}
-
-static bool is_branch(const struct rck_insn *i)
-{
-	return i->op == RCK_OP_BRANCH || i->op == RCK_OP_BRANCH_IF;
-}
-
-static bool ends_block(const struct rck_insn *i)
-{
-	return is_branch(i) || i->op == RCK_OP_JUMP_TO || i->op == RCK_OP_END;
-}
-
-/* Straight on from offset, and from every branch's target. */
-static void decode_from(struct flow *f, uint64_t offset)
-{
-	uint64_t *todo = rck_xmalloc(sizeof(*todo));
-	size_t n = 1, cap = 1;
-
-	todo[0] = offset;
-	while (n) {
-		for (offset = todo[--n];
-			offset + 4 <= f->in->size && !decoded(f, offset);) {
-			struct rck_insn *i;
-			uint64_t size, target;
-
-			if (f->n_insns >= MAX_INSNS) {
-				give_up(f, "more instructions than are looked at");
-				break;
-			}
-			mark(f, offset);
-			i = decode_one(f, offset);
-			if (!i) {
-				f->at[offset / 4] = -1;
-				break;
-			}
-			size = i->size;
-			target = is_branch(i) ? rck_insn_target(i) - f->in->address : 0;
-			if (is_branch(i) && target < f->in->size) {
-				if (n == cap) {
-					cap *= 2;
-					todo = rck_xrealloc(todo, cap * sizeof(*todo));
-				}
-				todo[n++] = target;
-			}
-			if (ends_block(i) && i->op != RCK_OP_BRANCH_IF)
-				break;
-			offset += size;
-		}
-	}
-	free(todo);
-}
-
-static int by_address(const void *a, const void *b)
-{
-	uint64_t x = ((const struct rck_insn *)a)->address;
-	uint64_t y = ((const struct rck_insn *)b)->address;
-
-	return (x > y) - (x < y);
-}
-
-/* ---- blocks */
+/* ---- which lanes of vector registers are followed */
 
 /* The number of a slot; it is added when add is set. -1: not known. */
 static int slot_of(struct flow *f, uint64_t slot, bool add)
@@ -233,10 +119,11 @@ static void number_lanes(struct flow *f)
 
 	memset(f->lanes, 0, (VGPRS + MAX_SLOTS) * LANES * sizeof(*f->lanes));
 	f->n_lanes = f->n_slots = 0;
-	for (size_t i = 0; i < f->n_insns; i++) {
-		const struct rck_operand *o = f->insns[i].operands;
+	for (size_t i = 0; i < f->cfg.n_insns; i++) {
+		const struct rck_operand *o = f->cfg.insns[i].operands;
 
-		if (f->insns[i].op != RCK_OP_WRITELANE || o[0].kind != RCK_OPERAND_VGPR ||
+		if (f->cfg.insns[i].op != RCK_OP_WRITELANE ||
+			o[0].kind != RCK_OPERAND_VGPR ||
 			o[2].kind != RCK_OPERAND_NUMBER || (uint64_t)o[2].number >= LANES)
 			continue;
 		uint16_t *lane = &lanes_of(f, o[0].first)[o[2].number];
@@ -246,8 +133,8 @@ static void number_lanes(struct flow *f)
 	}
 	while (more && f->n_lanes < UINT16_MAX / 2) {
 		more = false;
-		for (size_t i = 0; i < f->n_insns; i++) {
-			const struct rck_insn *in = &f->insns[i];
+		for (size_t i = 0; i < f->cfg.n_insns; i++) {
+			const struct rck_insn *in = &f->cfg.insns[i];
 			const struct rck_operand *o = spilled(in);
 			int slot = o ? slot_of(f, in->slot,
 					       in->spill && has_lanes(f, o->first))
@@ -264,55 +151,23 @@ static void number_lanes(struct flow *f)
 	f->n_values = AT_LANE + f->n_lanes + 1;
 }
 
-static void make_blocks(struct flow *f)
+/* ---- blocks */
+
+static void forget_states(struct flow *f)
 {
-	_Bool *leads = rck_xcalloc(f->n_insns + 1, sizeof(*leads));
-
-	qsort(f->insns, f->n_insns, sizeof(*f->insns), by_address);
-	for (size_t i = 0; i < f->n_insns; i++)
-		f->at[(f->insns[i].address - f->in->address) / 4] = (int32_t)i;
-	leads[0] = true;
-	for (size_t i = 0; i < f->n_insns; i++) {
-		const struct rck_insn *insn = &f->insns[i];
-		uint64_t to =
-			is_branch(insn) ? rck_insn_target(insn) - f->in->address : 0;
-
-		if (is_branch(insn) && decoded(f, to))
-			leads[f->at[to / 4]] = true;
-		if (ends_block(insn) ||
-			(i + 1 < f->n_insns &&
-				f->insns[i + 1].address != insn->address + insn->size))
-			leads[i + 1] = true;
-	}
-	f->blocks = rck_xcalloc(f->n_insns + 1, sizeof(*f->blocks));
-	f->block_of = rck_xcalloc(f->n_insns + 1, sizeof(*f->block_of));
-	for (size_t i = 0; i < f->n_insns; i++) {
-		if (leads[i])
-			f->blocks[f->n_blocks++].first = (uint32_t)i;
-		f->blocks[f->n_blocks - 1].last = (uint32_t)i;
-		f->block_of[i] = (uint32_t)f->n_blocks - 1;
-	}
-	f->queue = rck_xcalloc(f->n_blocks + 1, sizeof(*f->queue));
-	free(leads);
-}
-
-/* Splits where a far branch has turned out to go: done by decoding anew. */
-static void forget_blocks(struct flow *f)
-{
-	for (size_t i = 0; i < f->n_blocks; i++)
-		free(f->blocks[i].in);
-	free(f->blocks);
-	free(f->block_of);
+	for (size_t i = 0; f->states && i < f->cfg.n_blocks; i++)
+		free(f->states[i].in);
+	free(f->states);
 	free(f->queue);
-	f->blocks = NULL;
-	f->block_of = f->queue = NULL;
-	f->n_blocks = f->n_queue = 0;
+	f->states = NULL;
+	f->queue = NULL;
+	f->n_queue = 0;
 }
 
 /* What now holds joins the state in which a block begins. */
 static void flow_to(struct flow *f, size_t block)
 {
-	struct block *b = &f->blocks[block];
+	struct state *b = &f->states[block];
 	bool changed = !b->in;
 
 	if (!b->in) {
@@ -696,6 +551,7 @@ static void do_jump_to(struct flow *f, const struct rck_insn *in)
 {
 	struct value lo = get(f, in, 0, 0), hi = get(f, in, 0, 1);
 	uint64_t offset = ((uint64_t)hi.v << 32 | lo.v) - f->in->address;
+	int32_t to;
 
 	if (lo.kind == RETURN_LO && hi.kind == RETURN_HI)
 		return;
@@ -704,14 +560,14 @@ static void do_jump_to(struct flow *f, const struct rck_insn *in)
 		record_call(f, lo, hi, true);
 		return;
 	}
-	if (!decoded(f, offset)) {
-		decode_from(f, offset);
-		f->grown = true;
-	} else if (f->blocks[f->block_of[f->at[offset / 4]]].first !=
-		   (uint32_t)f->at[offset / 4]) {
-		give_up(f, "a far branch into the middle of straight code");
+	to = rck_cfg_find(&f->cfg, offset);
+	if (to < 0) {
+		rck_cfg_decode(&f->cfg, offset);
+		f->grown = rck_cfg_find(&f->cfg, offset) >= 0;
+	} else if (f->cfg.blocks[f->cfg.block_of[to]].first != (uint32_t)to) {
+		rck_cfg_give_up(&f->cfg, "a far branch into the middle of straight code");
 	} else if (!f->recording) {
-		flow_to(f, f->block_of[f->at[offset / 4]]);
+		flow_to(f, f->cfg.block_of[to]);
 	}
 }
 
@@ -826,31 +682,37 @@ static void step(struct flow *f, const struct rck_insn *in)
 	}
 }
 
-static void run_block(struct flow *f, size_t block)
+static void leave_block(struct flow *f, size_t block)
 {
-	const struct block *b = &f->blocks[block];
-	const struct rck_insn *last = &f->insns[b->last];
+	uint32_t i = f->cfg.blocks[block].last;
+	const struct rck_insn *last = &f->cfg.insns[i];
 
-	memcpy(f->now, b->in, f->n_values * sizeof(*f->now));
-	for (uint32_t i = b->first; i <= b->last && !f->grown; i++)
-		step(f, &f->insns[i]);
-	if (f->recording || f->grown)
-		return;
-	if (is_branch(last)) {
-		uint64_t to = rck_insn_target(last) - f->in->address;
+	if (rck_insn_is_branch(last)) {
+		int32_t to =
+			rck_cfg_find(&f->cfg, rck_insn_target(last) - f->in->address);
 
-		if (decoded(f, to))
-			flow_to(f, f->block_of[f->at[to / 4]]);
+		if (to >= 0)
+			flow_to(f, f->cfg.block_of[to]);
 		else
-			give_up(f, "a branch out of the function");
+			rck_cfg_give_up(&f->cfg, "a branch out of the function");
 	}
-	if (ends_block(last) && last->op != RCK_OP_BRANCH_IF)
+	if (!rck_insn_falls_through(last))
 		return;
-	if (block + 1 < f->n_blocks &&
-		f->insns[b->last + 1].address == last->address + last->size)
+	if (block + 1 < f->cfg.n_blocks && last[1].address == last->address + last->size)
 		flow_to(f, block + 1);
 	else if (last->op != RCK_OP_CALL && last->op != RCK_OP_NOTHING) /* never return */
-		give_up(f, "code that runs past the function's end");
+		rck_cfg_give_up(&f->cfg, "code that runs past the function's end");
+}
+
+static void run_block(struct flow *f, size_t block)
+{
+	const struct rck_block b = f->cfg.blocks[block];
+
+	memcpy(f->now, f->states[block].in, f->n_values * sizeof(*f->now));
+	for (uint32_t i = b.first; i <= b.last && !f->grown; i++)
+		step(f, &f->cfg.insns[i]);
+	if (!f->recording && !f->grown)
+		leave_block(f, block);
 }
 
 static void enter(struct flow *f)
@@ -876,18 +738,20 @@ static bool pass(struct flow *f)
 {
 	f->grown = false;
 	number_lanes(f);
-	make_blocks(f);
-	if (f->n_blocks * f->n_values > MAX_VALUES) {
-		give_up(f, "more branches than are followed");
+	rck_cfg_make_blocks(&f->cfg);
+	if (f->cfg.n_blocks * f->n_values > MAX_VALUES) {
+		rck_cfg_give_up(&f->cfg, "more branches than are followed");
 		return false;
 	}
+	f->states = rck_xcalloc(f->cfg.n_blocks + 1, sizeof(*f->states));
+	f->queue = rck_xcalloc(f->cfg.n_blocks + 1, sizeof(*f->queue));
 	free(f->now);
 	f->now = rck_xcalloc(f->n_values, sizeof(*f->now));
 	enter(f);
 	while (f->n_queue && !f->grown) {
 		uint32_t block = f->queue[--f->n_queue];
 
-		f->blocks[block].queued = false;
+		f->states[block].queued = false;
 		run_block(f, block);
 	}
 	return f->grown;
@@ -895,28 +759,33 @@ static bool pass(struct flow *f)
 
 void rck_flow_run(const struct rck_flow_input *in, struct rck_flow *out)
 {
-	struct flow f = {.in = in, .out = out};
+	struct flow f = {.in = in,
+		.out = out,
+		.cfg = {.code = in->code,
+			.size = in->size,
+			.address = in->address,
+			.disasm = in->disasm}};
 	unsigned rounds = 0;
 
 	*out = (struct rck_flow){0};
 	f.lanes = rck_xcalloc((VGPRS + MAX_SLOTS) * LANES, sizeof(*f.lanes));
-	decode_from(&f, 0);
-	while (f.n_insns && pass(&f)) {
-		forget_blocks(&f);
+	rck_cfg_decode(&f.cfg, 0);
+	while (f.cfg.n_insns && pass(&f)) {
+		forget_states(&f);
 		if (++rounds == 64) {
-			give_up(&f, "more far branches than are followed");
+			rck_cfg_give_up(&f.cfg, "more far branches than are followed");
 			break;
 		}
 	}
 	f.recording = true;
-	for (size_t i = 0; i < f.n_blocks; i++)
-		if (f.blocks[i].in)
+	for (size_t i = 0; f.states && i < f.cfg.n_blocks; i++)
+		if (f.states[i].in)
 			run_block(&f, i);
-	forget_blocks(&f);
+	out->gave_up = f.cfg.gave_up;
+	forget_states(&f);
+	rck_cfg_release(&f.cfg);
 	free(f.now);
 	free(f.lanes);
-	free(f.insns);
-	free(f.at);
 }
 
 void rck_flow_free(struct rck_flow *f)

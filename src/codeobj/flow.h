@@ -38,9 +38,8 @@ struct rck_flow {
 
 struct rck_flow_input {
 	const uint8_t *code; /* from address on */
-	uint64_t size; /* of the function, or of all that follows when bounded is not set
-			*/
-	bool bounded;
+	uint64_t
+		size; /* of the function, or of all that follows when that is not known */
 	uint64_t address;
 	bool kernel;
 	unsigned pointer; /* the first of the two SGPRs that hold it; UINT_MAX: none */

@@ -79,3 +79,14 @@ struct rck_insn {
 void rck_insn_parse(struct rck_insn *in, const char *text);
 /* Where a relative branch or call goes. */
 uint64_t rck_insn_target(const struct rck_insn *in);
+
+static inline bool rck_insn_is_branch(const struct rck_insn *i)
+{
+	return i->op == RCK_OP_BRANCH || i->op == RCK_OP_BRANCH_IF;
+}
+
+/* Control may go on to the next instruction. */
+static inline bool rck_insn_falls_through(const struct rck_insn *i)
+{
+	return i->op != RCK_OP_BRANCH && i->op != RCK_OP_JUMP_TO && i->op != RCK_OP_END;
+}
