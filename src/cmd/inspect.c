@@ -167,16 +167,6 @@ static void report_file(struct inspect *in, const struct rck_scan_file *file)
 		rck_inspect_json_file(&in->json, file->path, file->size);
 }
 
-static void say_problem(const struct rck_scan_leaf *leaf)
-{
-	_cleanup_strbuf_ struct rck_strbuf subject = RCK_STRBUF_INIT;
-
-	rck_strbuf_adds(&subject, leaf->file->path);
-	if (*leaf->where)
-		rck_strbuf_addf(&subject, ": %s", leaf->where);
-	rck_error_diag(subject.buf, &leaf->diag);
-}
-
 static void emit_problem(struct inspect *in, const struct rck_scan_leaf *leaf)
 {
 	struct rck_json_place place = {leaf->file->path, leaf->where};
@@ -186,7 +176,7 @@ static void emit_problem(struct inspect *in, const struct rck_scan_leaf *leaf)
 	in->file.notes += leaf->kind == RCK_ITEM_NOTE;
 	if (leaf->kind == RCK_ITEM_ERROR ||
 		(leaf->kind == RCK_ITEM_INCOMPLETE && !allow_incomplete))
-		say_problem(leaf);
+		rck_scan_say(leaf);
 	if (!in->text)
 		rck_inspect_json_problem(&in->json, &place, leaf->kind, &leaf->diag);
 	else if (leaf->kind != RCK_ITEM_ERROR)

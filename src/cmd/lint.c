@@ -99,7 +99,7 @@ static bool emit(void *user, struct rck_scan_leaf *leaf)
 		break;
 	case RCK_ITEM_ERROR:
 		rck_lint_error(user, leaf->where, &leaf->diag);
-		rck_error_diag(leaf->file->path, &leaf->diag);
+		rck_scan_say(leaf);
 		break;
 	default:
 		break;

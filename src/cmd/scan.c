@@ -1,5 +1,6 @@
 #include "cmd/scan.h"
 #include "container/container.h"
+#include "util/msg.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -510,4 +511,14 @@ void rck_scan_run(struct rck_inputs *in, const struct rck_scan_spec *spec,
 	while (started)
 		pthread_join(threads[--started], NULL);
 	free(s.ring);
+}
+
+void rck_scan_say(const struct rck_scan_leaf *leaf)
+{
+	_cleanup_strbuf_ struct rck_strbuf subject = RCK_STRBUF_INIT;
+
+	rck_strbuf_adds(&subject, leaf->file->path);
+	if (*leaf->where)
+		rck_strbuf_addf(&subject, ": %s", leaf->where);
+	rck_error_diag(subject.buf, &leaf->diag);
 }

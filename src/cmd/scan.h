@@ -78,6 +78,9 @@ struct rck_scan_ops {
 void rck_scan_run(struct rck_inputs *in, const struct rck_scan_spec *spec,
 	const struct rck_scan_ops *ops);
 
+/* The error line of a leaf that is not a code object: its file, where in it, and why. */
+void rck_scan_say(const struct rck_scan_leaf *leaf);
+
 /* From prepare, between two pieces of output: when leaf->out has become large, waits for
  * its turn, emits it as a part and empties it. Where the cuts fall does not depend on
  * timing. */

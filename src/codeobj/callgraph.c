@@ -4,6 +4,7 @@
 #include "codeobj/private.h"
 #include "codeobj/source-line.h"
 #include "util/pool.h"
+#include "util/shorten.h"
 #include "util/strbuf.h"
 
 #include <errno.h>
@@ -318,30 +319,14 @@ static const struct rck_flow *flow_of(
 
 /* ---- names */
 
-/* "ns::kernel<float>" of "void ns::kernel<float>(float*, int)": a path is read, not
- * linked. */
+/* Without return type and parameters: a path is read, not linked. */
 static char *short_name(struct rck_callgraph *g, const char *mangled)
 {
 	const char *name = rck_demangle(g->names, mangled);
-	const char *end = name + strlen(name), *from = name;
-	int depth = 0;
+	struct rck_strbuf out = RCK_STRBUF_INIT;
 
-	if (name == mangled)
-		return rck_xstrdup(name);
-	for (const char *p = end; p > name; p--) { /* the last parenthesis at the top */
-		depth += (p[-1] == ')') - (p[-1] == '(');
-		if (p[-1] == '(' && !depth) {
-			end = p - 1;
-			break;
-		}
-	}
-	depth = 0;
-	for (const char *p = name; p < end; p++) { /* the return type of a template */
-		depth += (*p == '<' || *p == '(') - (*p == '>' || *p == ')');
-		if (*p == ' ' && !depth && strncmp(from, "operator", 8))
-			from = p + 1;
-	}
-	return rck_xstrndup(from, (size_t)(end - from));
+	rck_shorten_name(&out, name, strlen(name));
+	return rck_strbuf_detach(&out);
 }
 
 static char *name_of(struct rck_callgraph *g, uint64_t address)

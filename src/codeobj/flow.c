@@ -419,6 +419,19 @@ static void do_select(struct flow *f, const struct rck_insn *in)
 	}
 }
 
+static void do_vector_select(struct flow *f, const struct rck_insn *in)
+{
+	struct value mask = get(f, in, 3, 0);
+
+	if (mask.kind == CONST && (!mask.v || mask.v == UINT32_MAX)) {
+		set(f, in, 0, 0, get(f, in, mask.v ? 2 : 1, 0));
+		return;
+	}
+	use(f, in, 1, false);
+	use(f, in, 2, false);
+	forget(f, in, 0);
+}
+
 /* The offset that a load adds to its base; false: not known. */
 static bool load_offset(
 	struct flow *f, const struct rck_insn *in, unsigned i, int64_t *out)
@@ -646,6 +659,9 @@ static void step(struct flow *f, const struct rck_insn *in)
 		break;
 	case RCK_OP_SELECT:
 		do_select(f, in);
+		break;
+	case RCK_OP_VSELECT:
+		do_vector_select(f, in);
 		break;
 	case RCK_OP_LOAD:
 		if (in->scalar)

@@ -32,6 +32,7 @@ static const struct shape shapes[] = {
 	{"s_cmpk_*", RCK_OP_COMPARE},
 	{"s_bitcmp*", RCK_OP_TEST},
 	{"s_cselect_b*", RCK_OP_SELECT},
+	{"v_cndmask_b32*", RCK_OP_VSELECT},
 	{"s_load_*", RCK_OP_LOAD},
 	{"global_load_lds*", RCK_OP_OTHER},
 	{"global_load_*", RCK_OP_LOAD},

@@ -23,6 +23,7 @@ enum rck_op {
 	RCK_OP_SEXT16,
 	RCK_OP_COMPARE, /* s_cmp_*, of compare */
 	RCK_OP_SELECT,  /* s_cselect */
+	RCK_OP_VSELECT, /* v_cndmask: operand 3 of all ones gives operand 2 */
 	RCK_OP_LOAD,    /* s_load, global_load, flat_load: width bytes */
 	RCK_OP_READLANE,
 	RCK_OP_WRITELANE,

@@ -65,17 +65,23 @@ char *rck_lint_relative(const char *root, const char *cwd, const char *path)
 	return rck_xstrdup(path);
 }
 
+static const char *relative(struct rck_lint *l, const char *path)
+{
+	char *s = path ? rck_lint_relative(l->opt.root, l->opt.cwd, path) : NULL;
+	const char *kept = rck_pool_add(&l->strings, s);
+
+	free(s);
+	return kept;
+}
+
 void rck_lint_begin(struct rck_lint *l, const char *path, bool named)
 {
-	char *relative = rck_lint_relative(l->opt.root, l->opt.cwd, path);
-
 	l->files = room(l->files, l->n_files, sizeof(*l->files));
 	l->files[l->n_files++] = (struct rck_lint_file){
 		.path = rck_pool_add(&l->strings, path),
-		.relative = rck_pool_add(&l->strings, relative),
+		.relative = relative(l, path),
 		.named = named,
 	};
-	free(relative);
 	l->n_seen = 0;
 	memset(l->seen, 0, l->cap_seen * sizeof(*l->seen));
 	l->file_kernels = l->n_kernels;
@@ -311,7 +317,7 @@ void rck_lint_take(struct rck_lint *l, struct rck_lint_part *part)
 		f.text = rck_pool_add(&l->strings, f.text);
 		f.path = rck_pool_add(&l->strings, f.path);
 		f.proof = rck_pool_add(&l->strings, f.proof);
-		f.source = rck_pool_add(&l->strings, f.source);
+		f.source = relative(l, f.source);
 		add_finding(l, &f);
 	}
 	for (size_t r = 0; r < RCK_RULE_COUNT_; r++)

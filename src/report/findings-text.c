@@ -1,11 +1,13 @@
 /* For people: what one rule says in the same words about many kernels is told once. */
 #include "report/findings.h"
-#include "util/table.h"
+#include "util/shorten.h"
 #include "util/term.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define FEW_TARGETS 3 /* as many are named in the first line */
 
 /* Groups [from, to) of the order below that read the same but for the kernel. */
 struct cluster {
@@ -100,6 +102,17 @@ static void make_clusters(struct text *t)
 	}
 }
 
+static void add_name(struct text *t, const struct rck_group *g)
+{
+	_cleanup_strbuf_ struct rck_strbuf name = RCK_STRBUF_INIT;
+
+	if (t->o->demangle)
+		rck_shorten_name(&name, g->demangled, strlen(g->demangled));
+	else
+		rck_strbuf_adds(&name, g->name);
+	rck_strbuf_add_masked(t->out, name.buf, name.len);
+}
+
 static const char *plural(size_t n)
 {
 	return n == 1 ? "" : "s";
@@ -126,17 +139,17 @@ static void print_head(struct text *t, const struct cluster *c, bool again)
 		f->state == RCK_STATE_MAYBE ? "maybe" : rck_severity_name(f->severity),
 		paint(t, "\033[0m"), f->rule->id);
 	if (g->name && c->n == 1 && !again) {
-		const char *name = t->o->demangle ? g->demangled : g->name;
-
 		rck_strbuf_adds(t->out, "kernel '");
-		rck_strbuf_add_masked(t->out, name, strlen(name));
+		add_name(t, g);
 		rck_strbuf_adds(t->out, "'");
 	} else if (g->name) {
 		rck_strbuf_addf(t->out, "%s%zu kernel%s", again ? "the same " : "", c->n,
 			plural(c->n));
 	}
-	if (g->n_targets)
-		rck_strbuf_addf(t->out, "%s%s", g->name ? " for " : "for ", g->targets);
+	if (g->n_targets > FEW_TARGETS)
+		rck_strbuf_addf(t->out, ", %zu targets", g->n_targets);
+	else if (g->n_targets)
+		rck_strbuf_addf(t->out, "%sfor %s", g->name ? " " : "", g->targets);
 	if (g->name || g->n_targets)
 		rck_strbuf_adds(t->out, ": ");
 	rck_strbuf_add_masked(t->out, f->text, strlen(f->text));
@@ -195,10 +208,10 @@ static void print_route(struct text *t, const struct cluster *c)
 	if (with) {
 		rck_strbuf_adds(&s, with->path);
 		if (with->proof)
-			rck_strbuf_addf(&s, ": %s", with->proof);
+			rck_strbuf_addf(&s, " (%s)", with->proof);
 		if (n > 1)
-			rck_strbuf_addf(&s, " (and %zu more kernel%s likewise)", n - 1,
-				plural(n - 1));
+			rck_strbuf_addf(
+				&s, "; %zu more kernel%s likewise", n - 1, plural(n - 1));
 		print_note(t, "path", s.buf);
 	} else if (c->groups[0]->proof) {
 		rck_strbuf_addf(&s, "%s (confidence %s)", c->groups[0]->proof,
@@ -211,11 +224,10 @@ static void print_kernels(struct text *t, const struct cluster *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		const struct rck_group *g = c->groups[i];
-		const char *name = t->o->demangle ? g->demangled : g->name;
 
 		if (c->n > 1) {
 			rck_strbuf_adds(t->out, "    ");
-			rck_strbuf_add_masked(t->out, name, strlen(name));
+			add_name(t, g);
 		}
 		if (g->first->source) {
 			rck_strbuf_adds(t->out, c->n > 1 ? "  (" : "  at     ");
@@ -237,6 +249,8 @@ static void print_cluster(struct text *t, size_t i)
 	print_head(t, c, again && c->n > 1);
 	if (!again)
 		print_kernels(t, c);
+	if (!again && c->groups[0]->n_targets > FEW_TARGETS)
+		print_note(t, "on", c->groups[0]->targets);
 	print_cause(t, c->groups[0]);
 	print_route(t, c);
 	if (c->groups[0]->first->status == RCK_STATUS_NEW)
@@ -249,15 +263,21 @@ static void print_policy(struct text *t)
 	const struct rck_policy *p = t->g->lint->opt.policy;
 	const struct rck_baseline *b = t->g->lint->opt.baseline;
 
+	char *path = p->path ? rck_lint_relative(
+				       t->g->lint->opt.root, t->g->lint->opt.cwd, p->path)
+			     : NULL;
+
 	for (size_t i = 0; i < p->n_allows; i++) {
 		const struct rck_allow *a = &p->allows[i];
 
-		if (!a->hits)
-			rck_strbuf_addf(t->out, "%s:%u: allow '%s' %s\n",
-				a->line ? p->path ? p->path : "policy" : "command line",
-				a->line, a->name,
-				a->expired ? "has expired" : "matches nothing");
+		if (a->hits)
+			continue;
+		if (a->line && path)
+			rck_strbuf_addf(t->out, "%s:%u: ", path, a->line);
+		rck_strbuf_addf(t->out, "allow '%s' %s\n", a->name,
+			a->expired ? "has expired" : "matches nothing");
 	}
+	free(path);
 	for (size_t i = 0; b && i < b->n; i++) {
 		const struct rck_baseline_entry *e = &b->entries[i];
 

@@ -1,4 +1,4 @@
-#include "report/shorten.h"
+#include "util/shorten.h"
 #include "util/table.h"
 #include "util/term.h"
 
