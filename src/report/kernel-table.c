@@ -1,7 +1,7 @@
 #include "report/kernel-table.h"
 #include "container/container.h"
 #include "report/color.h"
-#include "util/shorten.h"
+#include "report/shorten.h"
 #include "util/table.h"
 #include "util/term.h"
 

@@ -10,8 +10,3 @@
 /* Adds a demangled name without return type and parameters: "void ns::k<int>(int*)"
  * becomes "ns::k<int>"; what is not a function stays as it is. */
 void rck_shorten_name(struct rck_strbuf *out, const char *name, size_t len);
-/*
- * Adds what such a name is cut to in width columns: template arguments lose their middle
- * first, then namespaces go from the left, then the base name loses its middle.
- */
-void rck_shorten_fit(struct rck_strbuf *out, const char *name, size_t width);

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "util/shorten.h"
+#include "report/shorten.h"
 #include "util/term.h"
 
 #include <string.h>
