@@ -103,6 +103,11 @@ struct rck_rule {
 };
 
 extern const struct rck_rule rck_rules[RCK_RULE_COUNT_];
+/* A rule of sources when sources were looked at, else one of the others. */
+static inline bool rck_rule_is_of(const struct rck_rule *rule, bool sources)
+{
+	return (rule->scope == RCK_SCOPE_SOURCE) == sources;
+}
 const struct rck_rule *rck_rule_find(const char *id); /* NULL: no such rule */
 
 /* What to do about a finding: the remedy of the kernel's cause where the rule is about

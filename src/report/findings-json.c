@@ -120,6 +120,8 @@ static void put_rules(struct rck_json *j, const struct rck_lint *l)
 	rck_json_key(j, "rules");
 	rck_json_object(j);
 	for (size_t r = 0; r < RCK_RULE_COUNT_; r++) {
+		if (!rck_rule_is_of(&rck_rules[r], l->sources))
+			continue;
 		rck_json_key(j, rck_rules[r].id);
 		rck_json_object(j);
 		rck_json_kstr(
@@ -201,7 +203,7 @@ void rck_findings_json(const struct rck_groups *g, const struct rck_report_optio
 	rck_json_ku64(&j, "schema", 1);
 	rck_json_kstr(&j, "tool", "rocmcheck");
 	rck_json_kstr(&j, "version", RCK_VERSION);
-	rck_json_kstr(&j, "command", "lint");
+	rck_json_kstr(&j, "command", g->lint->sources ? "flags" : "lint");
 	put_files(&j, g->lint);
 	rck_json_key(&j, "findings");
 	rck_json_array(&j);
