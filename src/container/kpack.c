@@ -174,7 +174,7 @@ static int find_code(struct rck_kpack *k, uint64_t ordinal, struct rck_entry *en
 		size = rck_le32(k->slice.data + off - 4);
 	}
 	if (!rck_range_ok(off, size, k->slice.size))
-		return rck_fail(diag, -EINVAL, off,
+		return rck_fail(diag, -EINVAL, RCK_OFFSET_NONE,
 			"kpack's blob %llu at offset %llu, size %llu, leaves the file",
 			(unsigned long long)ordinal, (unsigned long long)off,
 			(unsigned long long)size);

@@ -119,8 +119,6 @@ static void damage(const char *dir, const char *name)
 
 		data[i] = (uint8_t)~was;
 		walk_bytes(path, data, size, i % 2);
-		data[i] = (uint8_t)(was ^ (1u << i % 8));
-		walk_bytes(path, data, size, i % 2);
 		data[i] = was;
 	}
 	free(data);

@@ -1,0 +1,157 @@
+#include "make.h"
+
+#ifdef HAVE_KDB
+#include <bzlib.h>
+#include <md5.h>
+#include <sqlite3.h>
+
+#define TABLE                                                                            \
+	"CREATE TABLE kern_db (id INTEGER PRIMARY KEY ASC, kernel_name TEXT NOT NULL,"   \
+	" kernel_args TEXT NOT NULL, kernel_blob BLOB NOT NULL,"                         \
+	" kernel_hash TEXT NOT NULL, uncompressed_size INT NOT NULL);"
+
+struct row {
+	const char *name;
+	bool bz2, wrong_hash;
+	long size_off; /* added to the size that is stated */
+};
+
+/* A database with one code object a row. */
+static void put_kdb(
+	struct rck_strbuf *sb, const char *schema, const struct row *rows, size_t n)
+{
+	_cleanup_strbuf_ struct rck_strbuf co = RCK_STRBUF_INIT;
+	char packed[2048], hash[MD5_DIGEST_STRING_LENGTH];
+	sqlite3_int64 size;
+	unsigned char *bytes;
+	sqlite3_stmt *insert;
+	sqlite3 *db;
+
+	put_code_object(&co, 300);
+	MD5Data((const uint8_t *)co.buf, co.len, hash);
+	assert_int_equal(sqlite3_open(":memory:", &db), 0);
+	assert_int_equal(sqlite3_exec(db, schema, NULL, NULL, NULL), 0);
+	for (size_t i = 0; i < n; i++) {
+		unsigned room = sizeof(packed);
+
+		assert_int_equal(BZ2_bzBuffToBuffCompress(packed, &room, co.buf,
+					 (unsigned)co.len, 9, 0, 0),
+			0);
+		assert_int_equal(
+			sqlite3_prepare_v2(db,
+				"INSERT INTO kern_db VALUES (NULL, ?, '', ?, ?, ?)", -1,
+				&insert, NULL),
+			0);
+		sqlite3_bind_text(insert, 1, rows[i].name, -1, SQLITE_STATIC);
+		if (rows[i].bz2)
+			sqlite3_bind_blob(insert, 2, packed, (int)room, SQLITE_STATIC);
+		else
+			sqlite3_bind_blob(insert, 2, co.buf, (int)co.len, SQLITE_STATIC);
+		sqlite3_bind_text(
+			insert, 3, rows[i].wrong_hash ? "00" : hash, -1, SQLITE_STATIC);
+		sqlite3_bind_int64(insert, 4, (long)co.len + rows[i].size_off);
+		assert_int_equal(sqlite3_step(insert), SQLITE_DONE);
+		sqlite3_finalize(insert);
+	}
+	bytes = sqlite3_serialize(db, "main", &size, 0);
+	put(sb, bytes, (size_t)size);
+	sqlite3_free(bytes);
+	sqlite3_close(db);
+}
+
+static void test_rows(void **state)
+{
+	static const struct row rows[] = {{"one.o", true}, {"two.o", false}};
+	struct rck_options verify = {.size = sizeof(verify), .verify = true};
+	_cleanup_strbuf_ struct rck_strbuf sb = RCK_STRBUF_INIT;
+	const char *expected =
+		"code 'one.o' kdb size=300 at=-1\ncode 'two.o' kdb size=300 at=-1\n";
+
+	put_kdb(&sb, TABLE, rows, 2);
+	expect_walk(&sb, NULL, expected);
+	expect_walk(&sb, &verify, expected);
+}
+
+static void test_bad_rows(void **state)
+{
+	static const struct row rows[] = {{"long.o", true, false, 10},
+		{"short.o", true, false, -10}, {"negative.o", true, false, -1000},
+		{"huge.o", true, false, 1l << 40}, {"hash.o", true, true},
+		{"good.o", true}};
+	struct rck_options verify = {.size = sizeof(verify), .verify = true};
+	_cleanup_strbuf_ struct rck_strbuf sb = RCK_STRBUF_INIT;
+	char *got;
+
+	put_kdb(&sb, TABLE, rows, 6);
+	got = walk_mem(&sb, &verify);
+	assert_non_null(strstr(got, "error 'long.o' file (-74) kernel's "));
+	assert_non_null(strstr(got, "do not inflate to the 310 claimed"));
+	assert_non_null(strstr(got, "do not inflate to the 290 claimed"));
+	assert_non_null(
+		strstr(got, "error 'negative.o' file (-22) row 2 holds no kernel"));
+	assert_non_null(
+		strstr(got, "error 'huge.o' file (-7) kernel inflates to 1099511628076 "
+			    "bytes, over the limit of 4294967296"));
+	assert_non_null(
+		strstr(got, "error 'hash.o' file (-74) kernel's hash is 00, its bytes "));
+	assert_non_null(strstr(got, "code 'good.o' kdb size=300"));
+	free(got);
+}
+
+/* Databases that are none of MIOpen's, or only look like one. */
+static void test_schemas(void **state)
+{
+	_cleanup_strbuf_ struct rck_strbuf sb = RCK_STRBUF_INIT;
+	char *got;
+
+	put_kdb(&sb, "CREATE TABLE songs (title TEXT);", NULL, 0);
+	expect_walk(&sb, NULL,
+		"error '' file (-2) an SQLite database without MIOpen's table kern_db "
+		"at=-1\n");
+	rck_strbuf_reset(&sb);
+	/* a view that never ends is no table */
+	put_kdb(&sb,
+		"CREATE VIEW kern_db AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL "
+		"SELECT x+1 "
+		"FROM c) SELECT x AS kernel_name, x AS kernel_blob, x AS kernel_hash, x "
+		"AS "
+		"uncompressed_size FROM c;",
+		NULL, 0);
+	expect_walk(&sb, NULL,
+		"error '' file (-2) an SQLite database without MIOpen's table kern_db "
+		"at=-1\n");
+	rck_strbuf_reset(&sb);
+	put_kdb(&sb, "CREATE TABLE kern_db (kernel_name TEXT);", NULL, 0);
+	expect_walk(&sb, NULL,
+		"error '' file (-22) SQLite: no such column: kernel_blob at=-1\n");
+	rck_strbuf_reset(&sb);
+	put(&sb, "SQLite format 3", 16);
+	got = walk_mem(&sb, NULL);
+	assert_int_equal(strncmp(got, "error '' file (-22) SQLite: ", 28), 0);
+	free(got);
+}
+#else
+static void test_rows(void **state)
+{
+	_cleanup_strbuf_ struct rck_strbuf sb = RCK_STRBUF_INIT;
+
+	put(&sb, "SQLite format 3", 16);
+	expect_walk(&sb, NULL,
+		"error '' file (-95) an SQLite database: built without sqlite3 and bz2, "
+		"so it "
+		"cannot be read at=-1\n");
+}
+#endif
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rows),
+#ifdef HAVE_KDB
+		cmocka_unit_test(test_bad_rows),
+		cmocka_unit_test(test_schemas),
+#endif
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
