@@ -77,8 +77,10 @@ static void add_kernel(
 	const struct rck_bundled *b = rck_bundled_find(rck_kernel_name(k));
 
 	rck_json_object(j);
-	rck_json_kstr(j, "name", rck_build_kernel_name(k));
-	rck_json_kstr(j, "symbol", rck_kernel_name(k));
+	rck_json_kstr(j, "name", rck_kernel_name(k));
+	rck_json_kstr(j, "demangled", rck_kernel_demangled(k));
+	rck_json_kstr(j, "bundled", b ? b->name : NULL);
+	rck_json_kbool(j, "flagged", rck_kernel_flagged(k));
 	for (int f = 0; f < RCK_FACT_COUNT_; f++)
 		add_fact(k, f, j);
 	rck_json_key(j, "cases");
@@ -114,8 +116,8 @@ static void add_launch(const struct rck_build_object *o, struct rck_json *j)
 	rck_json_object(j);
 	rck_json_kstr(j, "state", launch_states[o->launched]);
 	rck_json_kstr(j, "error", error);
-	if (o->launch_version)
-		rck_json_ku64(j, "code_object_version", o->launch_version);
+	rck_json_ku64(j, "code_object_version",
+		o->launch_version ? o->launch_version : rck_code_object_version(o->co));
 	rck_json_key(j, "device");
 	if (o->device && !o->device->err)
 		add_device(&o->device->device, j);
@@ -183,6 +185,8 @@ void rck_build_json(const struct rck_build *b, struct rck_strbuf *out)
 	rck_json_init(&j, out, 2);
 	rck_json_object(&j);
 	rck_json_ku64(&j, "schema", 1);
+	rck_json_kstr(&j, "tool", "rocmcheck");
+	rck_json_kstr(&j, "tool_version", RCK_VERSION);
 	rck_json_kstr(&j, "command", "build");
 	add_compiler(b->compiler, &j);
 	rck_json_ku64(&j, "seed", b->seed);
@@ -215,7 +219,8 @@ void rck_build_manifest(const struct rck_build *b, struct rck_strbuf *out)
 	rck_json_init(&j, out, 2);
 	rck_json_object(&j);
 	rck_json_ku64(&j, "schema", 1);
-	rck_json_kstr(&j, "rocmcheck", RCK_VERSION);
+	rck_json_kstr(&j, "tool", "rocmcheck");
+	rck_json_kstr(&j, "tool_version", RCK_VERSION);
 	add_compiler(b->compiler, &j);
 	rck_json_key(&j, "files");
 	rck_json_array(&j);

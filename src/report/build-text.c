@@ -189,8 +189,10 @@ static void add_table(
 						time, color);
 		i = end;
 	}
-	if (rck_table_rows(t))
+	if (rck_table_rows(t)) {
+		rck_strbuf_addc(out, '\n');
 		rck_table_print(t, out, width, 0);
+	}
 	rck_table_free(t);
 }
 
@@ -344,7 +346,6 @@ void rck_build_text(const struct rck_build *b, bool cases, struct rck_strbuf *ou
 			break;
 		}
 	add_devices(b, out);
-	rck_strbuf_addc(out, '\n');
 	add_table(b, out, width, color);
 	if (b->n_bits)
 		rck_strbuf_addc(out, '\n');
