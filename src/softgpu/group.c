@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,41 +17,104 @@
 #define TURNS        10    /* turns of a group before others get theirs */
 #define RESIDENT_MAX 4096
 #define RESIDENT_MEM (1ull << 30)
+#define SPARE_MAX    (64ull << 20)
 
 enum group_end { GROUP_DONE, GROUP_BUSY, GROUP_IDLE, GROUP_STOP };
+
+/*
+ * Memory of groups that ended, kept for the next: a fresh mapping would cost more than a
+ * small kernel. Scratch is not cleared in between, as on hardware.
+ */
+struct block {
+	struct block *next;
+	size_t size;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	struct block *first;
+	size_t total;
+} spare_blocks = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void block_put(void *mem, size_t size)
+{
+	struct block *b = mem;
+
+	pthread_mutex_lock(&spare_blocks.lock);
+	if (spare_blocks.total + size <= SPARE_MAX) {
+		b->size = size;
+		b->next = spare_blocks.first;
+		spare_blocks.first = b;
+		spare_blocks.total += size;
+		mem = NULL;
+	}
+	pthread_mutex_unlock(&spare_blocks.lock);
+	if (mem)
+		munmap(mem, size);
+}
+
+static void *block_get(size_t *size)
+{
+	struct block **at, *b = NULL;
+	void *mem;
+
+	*size = (*size + 65535) & ~(size_t)65535;
+	pthread_mutex_lock(&spare_blocks.lock);
+	for (at = &spare_blocks.first; *at; at = &(*at)->next)
+		if ((*at)->size >= *size && (*at)->size <= 4 * *size) {
+			b = *at;
+			*at = b->next;
+			spare_blocks.total -= b->size;
+			break;
+		}
+	pthread_mutex_unlock(&spare_blocks.lock);
+	if (b) {
+		*size = b->size;
+		return b;
+	}
+	mem = mmap(
+		NULL, *size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return mem == MAP_FAILED ? NULL : mem;
+}
 
 static void group_free(struct sg_group *g)
 {
 	if (!g)
 		return;
-	free(g->lds);
-	free(g->waves);
-	free(g->vgprs);
-	free(g->scratch);
+	if (g->memory)
+		block_put(g->memory, g->memory_size);
 	free(g);
+}
+
+static size_t pages(size_t n)
+{
+	return (n + 4095) & ~(size_t)4095;
 }
 
 static struct sg_group *group_new(struct sg_run *r)
 {
 	const struct sg_kernel *k = &r->k;
 	struct sg_group *g = calloc(1, sizeof(*g));
-	size_t scratch = (size_t)k->scratch_lane * k->lanes * k->nwaves;
+	uint32_t lds = (k->launch->packet.group_segment_size + 3) & ~3u;
+	size_t waves = pages(k->nwaves * sizeof(struct sg_wave));
+	size_t vgprs = pages(k->nwaves * sg_kernel_vgpr_bytes(k));
+	size_t scratch = pages((size_t)k->scratch_lane * k->lanes * k->nwaves + 64);
+	uint8_t *m;
 
 	if (!g)
 		return NULL;
 	g->run = r;
-	g->lds_size = (k->launch->packet.group_segment_size + 3) & ~3u;
-	g->lds = aligned_alloc(64, ((size_t)g->lds_size + 64 + 63) & ~(size_t)63);
-	g->waves = aligned_alloc(64, (k->nwaves * sizeof(*g->waves) + 63) & ~(size_t)63);
-	g->vgprs = aligned_alloc(64, k->nwaves * sg_kernel_vgpr_bytes(k));
-	/* Scratch at a multiple of a row, so that offsets stay whole rows. */
-	g->scratch = aligned_alloc(4096, (scratch + 4096 + 4095) & ~(size_t)4095);
-	if (!g->lds || !g->waves || !g->vgprs || !g->scratch) {
-		group_free(g);
+	g->memory_size = waves + vgprs + scratch + pages(lds + 64);
+	g->memory = m = block_get(&g->memory_size);
+	if (!m) {
+		free(g);
 		return NULL;
 	}
-	memset(g->waves, 0, k->nwaves * sizeof(*g->waves));
-	memset(g->scratch, 0, scratch);
+	g->waves = (struct sg_wave *)(void *)m;
+	g->vgprs = (uint32_t *)(void *)(m + waves);
+	g->scratch = m + waves + vgprs;
+	g->lds = m + waves + vgprs + scratch;
+	g->lds_size = lds;
 	return g;
 }
 
@@ -231,6 +295,7 @@ static void pool_child(void)
 	pthread_mutex_init(&pool.lock, NULL);
 	pthread_cond_init(&pool.wake, NULL);
 	pthread_cond_init(&pool.idle, NULL);
+	pthread_mutex_init(&spare_blocks.lock, NULL);
 	pool.runs = NULL;
 	pool.threads = pool.waiting = 0;
 }

@@ -217,6 +217,8 @@ struct sg_group {
 	uint32_t *vgprs;
 	uint8_t *scratch;
 	struct sg_group *next;
+	void *memory; /* of what the pointers above point to */
+	size_t memory_size;
 	void *san; /* sanitizer's shadow */
 };
 
@@ -311,13 +313,38 @@ const struct sg_inst *sg_program_at(struct sg_program *p, uint64_t pc);
 const struct sg_op *sg_op_find(const char *name);
 const char *sg_simd_name(void);
 
-/* Lane code of the build that suits this CPU. */
+/* What is known of the addresses of the lanes that are on. */
+struct sg_scan {
+	uint64_t lo, hi; /* lowest and highest; lo > hi: no lane is on */
+	uint64_t line;  /* 0: all lanes are on and each is `step` behind the one before */
+	uint64_t same;  /* 0: all that are on have one address */
+	uint64_t first; /* of the lowest lane that is on */
+};
+
+/* Lane code of the build that suits this CPU. n is 32 or 64 lanes. */
 struct sg_lane_build {
 	const char *name;
 	const struct sg_op *const *first, *const *last;
 	void (*expand)(uint32_t bits, uint32_t *row); /* mask to row */
 	void (*splat)(uint32_t value, uint32_t *row); /* 32 words */
 	void (*merge16)(uint32_t *d, const uint32_t *r, const uint32_t *em, int mode);
+	void (*merge)(uint32_t *d, const uint32_t *r, const uint32_t *em, unsigned int n);
+	/* addr = v (+ hi << 32 unless NULL) + base */
+	void (*address)(uint64_t *addr, const uint32_t *v, const uint32_t *hi,
+		uint64_t base, unsigned int n);
+	void (*scan)(const uint64_t *addr, const uint32_t *em, uint64_t step,
+		unsigned int n, struct sg_scan *out);
+	/*
+	 * Dwords at base + off for lanes that are on, all within size and aligned; else
+	 * false and nothing done. Rows of d (of s) lie n words apart.
+	 */
+	bool (*gather)(uint32_t *d, unsigned int words, const void *base, uint64_t size,
+		const uint32_t *off, uint32_t plus, const uint32_t *em, unsigned int n);
+	bool (*scatter)(void *base, uint64_t size, const uint32_t *off, uint32_t plus,
+		const uint32_t *s, unsigned int words, const uint32_t *em,
+		unsigned int n);
+	void (*offsets)(
+		uint32_t *off, const uint64_t *addr, uint64_t base, unsigned int n);
 };
 extern const struct sg_lane_build sg_lane_plain, sg_lane_avx2, sg_lane_avx512;
 extern const struct sg_lane_build *sg_lane;

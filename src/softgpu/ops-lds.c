@@ -128,38 +128,6 @@ static const char *bind_ds(
 	return why;
 }
 
-/* Reads of dwords in lane order, or of one dword by all. */
-static bool read_fast(struct sg_wave *w, const struct sg_inst *in, unsigned int words)
-{
-	const uint32_t *a = w->v + in->src[0].off, a0 = a[0];
-	uint32_t *d = w->v + in->dst[0].off, diff = 0, same = 0;
-	uint64_t off = a0 + (uint32_t)in->imm;
-	unsigned int n = w->lanes;
-	const uint8_t *s;
-
-	if (sg_exec(w) != w->lane_all)
-		return false;
-	for (unsigned int i = 0; i < n; i++) {
-		diff |= a[i] ^ (a0 + 4 * i);
-		same |= a[i] ^ a0;
-	}
-	if (!diff && words == 1 && off + 4ull * n <= w->g->lds_size) {
-		memcpy(d, w->g->lds + off, 4ul * n);
-		return true;
-	}
-	if (same || off + 4ull * words > w->g->lds_size)
-		return false;
-	s = w->g->lds + off;
-	for (unsigned int k = 0; k < words; k++) {
-		uint32_t x;
-
-		memcpy(&x, s + 4 * k, 4);
-		for (unsigned int i = 0; i < n; i++)
-			d[k * n + i] = x;
-	}
-	return true;
-}
-
 static const struct sg_inst *exec_read(struct sg_wave *w, const struct sg_inst *in)
 {
 	static const uint8_t zero[16];
@@ -168,7 +136,9 @@ static const struct sg_inst *exec_read(struct sg_wave *w, const struct sg_inst *
 	uint32_t addr[SG_LANES_MAX], *d = w->v + in->dst[0].off;
 	uint8_t *p;
 
-	if (e >= SG_E_B32 && e <= SG_E_B128 && read_fast(w, in, words))
+	if (e >= SG_E_B32 && e <= SG_E_B128 &&
+		sg_lane->gather(d, words, w->g->lds, w->g->lds_size,
+			w->v + in->src[0].off, (uint32_t)in->imm, w->em, n))
 		return in + 1;
 	memcpy(addr, w->v + in->src[0].off, 4ul * n); /* the result may lie on it */
 	for (unsigned int i = 0; i < n; i++)
@@ -187,6 +157,10 @@ static const struct sg_inst *exec_write(struct sg_wave *w, const struct sg_inst 
 	const uint32_t *a = w->v + in->src[0].off, *s = w->v + in->src[1].off;
 	uint8_t *p;
 
+	if (e >= SG_E_B32 && e <= SG_E_B128 &&
+		sg_lane->scatter(w->g->lds, w->g->lds_size, a, (uint32_t)in->imm, s,
+			sg_elem_words(e), w->em, w->lanes))
+		return in + 1;
 	for (unsigned int i = 0; i < w->lanes; i++)
 		if (w->em[i] && sg_lds_lane(w, in, (uint64_t)a[i] + (uint64_t)in->imm,
 					sg_elem_bytes(e), &p))
@@ -211,6 +185,11 @@ static const struct sg_inst *exec_read2(struct sg_wave *w, const struct sg_inst 
 	uint8_t *p;
 
 	memcpy(addr, w->v + in->src[0].off, 4ul * n);
+	if (sg_lane->gather(d, words, w->g->lds, w->g->lds_size, addr, (uint32_t)off[0],
+		    w->em, n) &&
+		sg_lane->gather(d + words * n, words, w->g->lds, w->g->lds_size, addr,
+			(uint32_t)off[1], w->em, n))
+		return in + 1;
 	for (unsigned int i = 0; i < n; i++)
 		for (unsigned int k = 0; w->em[i] && k < 2; k++) {
 			bool ok = sg_lds_lane(w, in, addr[i] + off[k], bytes, &p);

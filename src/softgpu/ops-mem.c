@@ -199,14 +199,11 @@ static bool scratch_rows(struct sg_wave *w, const struct sg_inst *in, uint64_t o
 		return false;
 	row = (uint32_t *)(void *)sg_scratch_at(w, (uint32_t)off, 0);
 	for (unsigned int k = 0; k < words; k++, row += n) {
-		uint32_t *r = w->v + k * n +
-			      (SG_MEM_DIR(in->op) == SG_LOAD ? in->dst[0].off
-							     : in->src[SG_M_DATA].off);
-		uint32_t *d = SG_MEM_DIR(in->op) == SG_LOAD ? r : row,
-			 *s = d == r ? row : r;
-
-		for (unsigned int i = 0; i < n; i++)
-			d[i] = (s[i] & w->em[i]) | (d[i] & ~w->em[i]);
+		if (SG_MEM_DIR(in->op) == SG_LOAD)
+			sg_lane->merge(w->v + in->dst[0].off + k * n, row, w->em, n);
+		else
+			sg_lane->merge(
+				row, w->v + in->src[SG_M_DATA].off + k * n, w->em, n);
 	}
 	return true;
 }
@@ -254,76 +251,40 @@ static const struct sg_inst *memory_fault(
 		sg_elem_bytes(SG_MEM_ELEM(in->op)), (unsigned long long)addr, lane);
 }
 
-/* True when all active lanes' bytes lie in one known range. */
-static bool all_in_one(struct sg_wave *w, unsigned int bytes)
+/* Rows of dwords from addresses that were found good. False: lane by lane, please. */
+static bool load_fast(struct sg_wave *w, const struct sg_inst *in, unsigned int words,
+	const struct sg_scan *s)
 {
-	uint64_t lo = UINT64_MAX, hi = 0;
-
-	for (unsigned int i = 0; i < w->lanes; i++) {
-		uint64_t m = (uint64_t)(int64_t)(int32_t)w->em[i], a = w->addr[i];
-
-		lo = (a | ~m) < lo ? a | ~m : lo;
-		hi = (a & m) > hi ? a & m : hi;
-	}
-	if (lo > hi)
-		return true; /* nobody */
-	return hi <= UINT64_MAX - bytes && sg_range(w, lo, hi + bytes - lo);
-}
-
-/* Lanes in order, dword by dword: a copy. Uniform: one value for all. */
-static bool load_fast(struct sg_wave *w, const struct sg_inst *in, unsigned int words)
-{
-	const uint64_t *addr = w->addr, a0 = addr[0];
-	uint64_t diff = 0, same = 0;
-	uint32_t *d = w->v + in->dst[0].off;
+	uint32_t *d = w->v + in->dst[0].off, off[SG_LANES_MAX];
 	unsigned int n = w->lanes;
 
-	if (sg_exec(w) != w->lane_all)
+	if (!s->line && words == 1) {
+		memcpy(d, (const void *)(uintptr_t)s->lo, 4ul * n);
+		return true;
+	}
+	if (s->lo & 3 || s->hi - s->lo > INT32_MAX - 16)
 		return false;
-	for (unsigned int i = 0; i < n; i++) {
-		diff |= addr[i] ^ (a0 + 4ull * words * i);
-		same |= addr[i] ^ a0;
-	}
-	if (!diff && words == 1) {
-		memcpy(d, (const void *)a0, 4ul * n);
-		return true;
-	}
-	if (!diff) {
-		const uint32_t *s = (const uint32_t *)a0;
-
-		for (unsigned int k = 0; k < words; k++)
-			for (unsigned int i = 0; i < n; i++)
-				d[k * n + i] = s[i * words + k];
-		return true;
-	}
-	if (!same) {
-		for (unsigned int k = 0; k < words; k++) {
-			uint32_t x;
-
-			memcpy(&x, (const void *)(a0 + 4 * k), 4);
-			for (unsigned int i = 0; i < n; i++)
-				d[k * n + i] = x;
-		}
-		return true;
-	}
-	return false;
+	sg_lane->offsets(off, w->addr, s->lo, n);
+	return sg_lane->gather(d, words, (const void *)(uintptr_t)s->lo,
+		s->hi - s->lo + 4 * words, off, 0, w->em, n);
 }
 
-static bool store_fast(struct sg_wave *w, const struct sg_inst *in, unsigned int words)
+static bool store_fast(struct sg_wave *w, const struct sg_inst *in, unsigned int words,
+	const struct sg_scan *s)
 {
-	const uint64_t *addr = w->addr, a0 = addr[0];
-	uint64_t diff = 0;
-	const uint32_t *s = w->v + in->src[SG_M_DATA].off;
+	const uint32_t *r = w->v + in->src[SG_M_DATA].off;
+	uint32_t off[SG_LANES_MAX];
 	unsigned int n = w->lanes;
 
-	if (words != 1 || sg_exec(w) != w->lane_all)
-		return false;
-	for (unsigned int i = 0; i < n; i++)
-		diff |= addr[i] ^ (a0 + 4ull * i);
-	if (diff)
-		return false;
-	memcpy((void *)a0, s, 4ul * n);
-	return true;
+	if (!s->line && words == 1) {
+		memcpy((void *)(uintptr_t)s->lo, r, 4ul * n);
+		return true;
+	}
+	if (s->lo & 3 || s->hi - s->lo > INT32_MAX - 16 || words == 2)
+		return false; /* pairs are stored at once: other threads may read them */
+	sg_lane->offsets(off, w->addr, s->lo, n);
+	return sg_lane->scatter((void *)(uintptr_t)s->lo, s->hi - s->lo + 4 * words, off,
+		0, r, words, w->em, n);
 }
 
 static uint64_t data_word(const struct sg_wave *w, const struct sg_inst *in,
@@ -383,12 +344,18 @@ static const struct sg_inst *global_access(struct sg_wave *w, const struct sg_in
 {
 	enum sg_elem e = SG_MEM_ELEM(in->op);
 	unsigned int bytes = sg_elem_bytes(e), words = sg_elem_words(e);
-	bool checked = all_in_one(w, bytes), dwords = e >= SG_E_B32 && e <= SG_E_B128;
+	bool checked, dwords = e >= SG_E_B32 && e <= SG_E_B128;
+	struct sg_scan s;
 
-	if (checked && dwords && SG_MEM_DIR(in->op) == SG_LOAD && load_fast(w, in, words))
+	sg_lane->scan(w->addr, w->em, 4, w->lanes, &s);
+	if (s.lo > s.hi)
+		return in + 1; /* nobody */
+	checked = s.hi <= UINT64_MAX - bytes && sg_range(w, s.lo, s.hi + bytes - s.lo);
+	if (checked && dwords && SG_MEM_DIR(in->op) == SG_LOAD &&
+		load_fast(w, in, words, &s))
 		return in + 1;
 	if (checked && dwords && SG_MEM_DIR(in->op) == SG_STORE &&
-		store_fast(w, in, words))
+		store_fast(w, in, words, &s))
 		return in + 1;
 	for (unsigned int i = 0; i < w->lanes; i++) {
 		if (!w->em[i])
@@ -407,17 +374,11 @@ static const struct sg_inst *exec_global(struct sg_wave *w, const struct sg_inst
 	const uint32_t *v = w->v + a->off;
 	unsigned int n = w->lanes;
 
-	if (in->src[SG_M_BASE].kind) {
-		uint64_t base = sg_sp64(w, in, SG_M_BASE) + (uint64_t)in->imm;
-
-		for (unsigned int i = 0; i < n; i++)
-			w->addr[i] = base + v[i];
-	} else {
-		uint64_t off = (uint64_t)in->imm;
-
-		for (unsigned int i = 0; i < n; i++)
-			w->addr[i] = (v[i] | (uint64_t)v[i + n] << 32) + off;
-	}
+	if (in->src[SG_M_BASE].kind)
+		sg_lane->address(w->addr, v, NULL,
+			sg_sp64(w, in, SG_M_BASE) + (uint64_t)in->imm, n);
+	else
+		sg_lane->address(w->addr, v, v + n, (uint64_t)in->imm, n);
 	return global_access(w, in);
 }
 
@@ -463,25 +424,17 @@ static bool scratch_atomic(
 static const struct sg_inst *exec_flat(struct sg_wave *w, const struct sg_inst *in)
 {
 	const uint32_t *v = w->v + in->src[SG_M_ADDR].off;
-	unsigned int n = w->lanes, first = 64;
-	uint64_t off = (uint64_t)in->imm, apertures = 0, same = 0;
+	unsigned int n = w->lanes;
+	struct sg_scan s;
 
-	for (unsigned int i = 0; i < n; i++) {
-		uint64_t hi = v[i + n];
-
-		w->addr[i] = (v[i] | hi << 32) + off;
-		apertures |= (uint64_t)w->em[i] &
-			     (uint64_t)((hi == 1u << 16) | (hi == 2u << 16));
-	}
-	if (!apertures)
+	sg_lane->address(w->addr, v, v + n, (uint64_t)in->imm, n);
+	sg_lane->scan(w->addr, w->em, 4, n, &s);
+	if (s.lo > s.hi)
+		return in + 1;
+	/* Both apertures lie between the two halves of canonical addresses. */
+	if (s.hi >> 48 == 0 || s.lo >> 48 > 2)
 		return global_access(w, in);
-	for (unsigned int i = 0; i < n; i++)
-		if (w->em[i]) {
-			first = first == 64 ? i : first;
-			same |= w->addr[i] ^ w->addr[first];
-		}
-	if (!same && w->addr[first] >> 48 == 2 &&
-		scratch_rows(w, in, (uint32_t)w->addr[first]))
+	if (!s.same && s.first >> 48 == 2 && scratch_rows(w, in, (uint32_t)s.first))
 		return in + 1;
 	for (unsigned int i = 0; i < n; i++) {
 		uint64_t a = w->addr[i];
@@ -662,7 +615,7 @@ SPACE_OPS("buffer", SG_BUFFER, exec_buffer)
 	ATOMIC(P, S, X, "min_f64", SG_A_FMIN, SG_E_B64)                                  \
 	ATOMIC(P, S, X, "max_f64", SG_A_FMAX, SG_E_B64)                                  \
 	ATOMIC(P, S, X, "min_num_f64", SG_A_FMIN, SG_E_B64)                              \
-	ATOMIC(P, S, X, "max_num_f64", SG_A_FMAX, SG_E_B64)                                  \
+	ATOMIC(P, S, X, "max_num_f64", SG_A_FMAX, SG_E_B64)                              \
 	ATOMIC(P, S, X, "fcmpswap", SG_A_FCMPSWAP, SG_E_B32)                             \
 	ATOMIC(P, S, X, "fcmpswap_x2", SG_A_FCMPSWAP, SG_E_B64)                          \
 	ATOMIC(P, S, X, "cmpswap_f32", SG_A_FCMPSWAP, SG_E_B32)                          \
