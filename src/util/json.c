@@ -87,13 +87,37 @@ static const char *escape_of(uint8_t c)
 	return NULL;
 }
 
+static bool is_plain(uint8_t c)
+{
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+/* Whether some byte of eight is not plain; it may also say so of eight plain ones. */
+static bool may_have_special(uint64_t v)
+{
+	const uint64_t ones = ~UINT64_C(0) / 255, highs = ones << 7;
+	uint64_t quote = v ^ ones * '"', backslash = v ^ ones * '\\',
+		 del = v ^ ones * 0x7f;
+
+	/* (x - 1) & ~x has a byte's high bit where x has a zero byte (and below it) */
+	return (v | (v - ones * 0x20) | ((quote - ones) & ~quote) |
+		       ((backslash - ones) & ~backslash) | ((del - ones) & ~del)) &
+	       highs;
+}
+
 /* Bytes at the start of s that stand in a string as they are. */
 static size_t plain_length(const char *s, size_t len)
 {
 	size_t n = 0;
+	uint64_t v;
 
-	while (n < len && (uint8_t)(s[n] - 0x20) < 0x7f - 0x20 && s[n] != '"' &&
-		s[n] != '\\')
+	while (len - n >= sizeof(v)) {
+		memcpy(&v, s + n, sizeof(v));
+		if (may_have_special(v))
+			break;
+		n += sizeof(v);
+	}
+	while (n < len && is_plain((uint8_t)s[n]))
 		n++;
 	return n;
 }

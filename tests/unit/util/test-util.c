@@ -89,6 +89,38 @@ static void json_text(void **state)
 		"\"c\":null,\"d\":{}}");
 }
 
+/* Every byte at every place of a string that is read in words of eight. */
+static void json_bytes(void **state)
+{
+	for (int c = 1; c < 256; c++)
+		for (size_t at = 0; at < 17; at++) {
+			_cleanup_strbuf_ struct rck_strbuf sb = RCK_STRBUF_INIT;
+			_cleanup_strbuf_ struct rck_strbuf expect = RCK_STRBUF_INIT;
+			char s[] = "abcdefghijklmnopq";
+			struct rck_json j;
+
+			s[at] = (char)c;
+			rck_json_init(&j, &sb, 0);
+			rck_json_str(&j, s);
+			rck_strbuf_addf(&expect, "\"%.*s", (int)at, s);
+			if (c == '"' || c == '\\')
+				rck_strbuf_addf(&expect, "\\%c", c);
+			else if (strchr("\n\r\t", c))
+				rck_strbuf_addf(&expect, "\\%c",
+					c == '\n'   ? 'n'
+					: c == '\r' ? 'r'
+						    : 't');
+			else if (c < 0x20 || c == 0x7f)
+				rck_strbuf_addf(&expect, "\\u%04x", c);
+			else if (c >= 0x80)
+				rck_strbuf_adds(&expect, "\\ufffd");
+			else
+				rck_strbuf_addc(&expect, (char)c);
+			rck_strbuf_addf(&expect, "%s\"", s + at + 1);
+			assert_string_equal(sb.buf, expect.buf);
+		}
+}
+
 static void json_indented(void **state)
 {
 	_cleanup_strbuf_ struct rck_strbuf sb = RCK_STRBUF_INIT;
@@ -215,6 +247,7 @@ int main(void)
 		cmocka_unit_test(masked),
 		cmocka_unit_test(strbuf_grows),
 		cmocka_unit_test(json_text),
+		cmocka_unit_test(json_bytes),
 		cmocka_unit_test(json_indented),
 		cmocka_unit_test(options),
 		cmocka_unit_test(table_fits),
