@@ -6,6 +6,7 @@
 
 #include "cmd/scan.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,16 +177,65 @@ static void stops_early(void **state)
 		struct log log = {.text = RCK_STRBUF_INIT, .stop_after = 3};
 
 		run(&log, jobs);
-		/* what was under way is still told: a leaf, or a compressed bundle's two */
+		/* what was under way is still told: a leaf, or a compressed bundle's two
+		 */
 		assert_true(log.emits >= 3 && log.emits <= 3 + 2 * 4 * (int)jobs);
 		assert_true(jobs > 1 || log.emits <= 4);
 		rck_strbuf_release(&log.text);
 	}
 }
 
+/* The file of these callbacks, and what was told of it. */
+struct shrinking {
+	char path[64];
+	int objects, errors, changed;
+};
+
+static bool shrink_at_first(void *user, struct rck_scan_leaf *leaf)
+{
+	struct shrinking *s = user;
+
+	if (!s->objects && !s->errors)
+		assert_int_equal(truncate(s->path, 100), 0);
+	s->objects += leaf->kind == RCK_ITEM_CODE_OBJECT;
+	s->errors += leaf->kind == RCK_ITEM_ERROR;
+	s->changed += leaf->kind == RCK_ITEM_ERROR && leaf->diag.code == -EIO;
+	return true;
+}
+
+/* A file that shrinks under the scan: told once, and no signal. */
+static void file_shrinks(void **state)
+{
+	for (unsigned jobs = 1; *state && jobs < 4; jobs++) {
+		struct shrinking s = {"/tmp/rocmcheck-scan-XXXXXX", 0, 0, 0};
+		struct rck_inputs_spec inputs = {.n = 1, .operands = (char *[]){s.path}};
+		struct rck_scan_spec spec = {.jobs = jobs};
+		struct rck_inputs *in;
+		struct rck_diag diag;
+		char command[4200];
+		int fd = mkstemp(s.path);
+
+		assert_true(fd >= 0);
+		close(fd);
+		snprintf(command, sizeof(command), "cp '%s' %s", many, s.path);
+		assert_int_equal(system(command), 0);
+		assert_int_equal(rck_inputs_open(&inputs, &in, &diag), 0);
+		rck_scan_run(in, &spec,
+			&(struct rck_scan_ops){.user = &s, .emit = shrink_at_first});
+		rck_inputs_close(in);
+		unlink(s.path);
+		assert_int_equal(s.objects, 1);
+		assert_int_equal(s.changed, 1);
+	}
+	if (!*state)
+		skip();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		/* the first: cmocka puts its own handler of SIGBUS back behind it */
+		cmocka_unit_test_setup(file_shrinks, find_fixtures),
 		cmocka_unit_test_setup(in_order_on_any_number_of_threads, find_fixtures),
 		cmocka_unit_test_setup(large_output_is_cut, find_fixtures),
 		cmocka_unit_test_setup(stops_early, find_fixtures),
