@@ -16,6 +16,9 @@ enum format {
 	FORMAT_TEXT,
 	FORMAT_JSON,
 	FORMAT_JSONL,
+	FORMAT_SARIF,
+	FORMAT_JUNIT,
+	FORMAT_GITHUB,
 };
 
 /* ---- policy and baseline */
@@ -110,12 +113,31 @@ static int save_baseline(const struct rck_gate *g, const struct rck_lint *l)
 
 /* ---- the report */
 
+static int append_summary(const struct rck_groups *g, const struct rck_report_options *o)
+{
+	const char *path = getenv("GITHUB_STEP_SUMMARY");
+	_cleanup_strbuf_ struct rck_strbuf out = RCK_STRBUF_INIT;
+	_cleanup_fclose_ FILE *f = NULL;
+
+	if (!path || !*path)
+		return 0;
+	rck_findings_summary(g, o, &out);
+	f = fopen(path, "ae");
+	if (f && fwrite(out.buf, 1, out.len, f) == out.len && !fflush(f))
+		return 0;
+	rck_error("cannot write '%s': %s", path, strerror(errno));
+	return RCK_EXIT_TROUBLE;
+}
+
 static int report(const struct rck_gate *g, const struct rck_lint *l)
 {
 	static rck_findings_writer *const writers[] = {
 		[FORMAT_TEXT] = rck_findings_text,
 		[FORMAT_JSON] = rck_findings_json,
 		[FORMAT_JSONL] = rck_findings_jsonl,
+		[FORMAT_SARIF] = rck_findings_sarif,
+		[FORMAT_JUNIT] = rck_findings_junit,
+		[FORMAT_GITHUB] = rck_findings_github,
 	};
 	const struct rck_report_options o = {
 		.color = !g->output && rck_term_color((enum rck_color_mode)g->color, 1),
@@ -131,6 +153,8 @@ static int report(const struct rck_gate *g, const struct rck_lint *l)
 
 	rck_groups_init(&groups, l);
 	writers[g->format](&groups, &o, &out);
+	if (g->format == FORMAT_GITHUB)
+		status = append_summary(&groups, &o);
 	rck_groups_release(&groups);
 	if (g->output)
 		return rck_exit_worse(status, write_all(g->output, &out));

@@ -100,7 +100,7 @@ static enum rck_state check_hostcall_unreached(
 	}
 	if (cause == RCK_CAUSE_O0 || cause == RCK_CAUSE_UNKNOWN_CALLEE)
 		return answer(v, RCK_STATE_MAYBE,
-			"may declare a hostcall buffer that nothing uses, by its "
+			"declares a hostcall buffer that nothing seems to use, by its "
 			"hidden arguments alone");
 	return RCK_STATE_NOT_CHECKABLE;
 }

@@ -1,4 +1,5 @@
 #include "report/findings.h"
+#include "util/shorten.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -223,4 +224,26 @@ void rck_group_amount(const struct rck_group *g, struct rck_strbuf *out)
 const char *rck_group_file(const struct rck_groups *g, const struct rck_group *group)
 {
 	return g->lint->files[group->first->file].relative;
+}
+
+void rck_group_sentence(
+	const struct rck_groups *all, const struct rck_group *g, struct rck_strbuf *out)
+{
+	rck_strbuf_addf(out, "%s: ", rck_group_file(all, g));
+	if (g->name) {
+		rck_strbuf_adds(out, "kernel '");
+		rck_shorten_name(out, g->demangled, strlen(g->demangled));
+		rck_strbuf_adds(out, "' ");
+	}
+	if (g->n_targets)
+		rck_strbuf_addf(out, "for %s: ", g->targets);
+	if (g->first->state == RCK_STATE_MAYBE)
+		rck_strbuf_adds(out, "maybe: ");
+	rck_strbuf_adds(out, g->first->text);
+	if (g->first->counted) {
+		rck_strbuf_adds(out, " (");
+		rck_group_amount(g, out);
+		rck_strbuf_addc(out, ')');
+	}
+	rck_strbuf_addc(out, '.');
 }

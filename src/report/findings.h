@@ -37,6 +37,10 @@ void rck_groups_release(struct rck_groups *g);
 const char *rck_group_remedy(const struct rck_group *g);
 /* "1340 to 1356 B of scratch", or "" when nothing was counted. */
 void rck_group_amount(const struct rck_group *g, struct rck_strbuf *out);
+/* "lib/a.so: kernel 'k<int>' for gfx90a: declares ... (64 B).": for reports without
+ * columns. */
+void rck_group_sentence(
+	const struct rck_groups *all, const struct rck_group *g, struct rck_strbuf *out);
 /* The path that reports show for a group's file: relative. */
 const char *rck_group_file(const struct rck_groups *g, const struct rck_group *group);
 
