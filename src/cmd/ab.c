@@ -4,9 +4,9 @@
 #include "cmd/commands.h"
 #include "teardown/preloads.h"
 #include "util/msg.h"
+#include "util/temporary.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,21 +186,11 @@ static int prepare(struct ab *ab)
 
 static int make_folder(struct ab *ab)
 {
-	const char *tmp = getenv("TMPDIR");
-
-	ab->folder = rck_xasprintf("%s/rocmcheck-ab-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (mkdtemp(ab->folder))
+	ab->folder = rck_temporary_make();
+	if (ab->folder)
 		return 0;
-	rck_error("cannot make a folder '%s': %s", ab->folder, strerror(errno));
-	free(ab->folder);
-	ab->folder = NULL;
+	rck_error("cannot make a temporary folder: %s", strerror(errno));
 	return -errno;
-}
-
-static int remove_one(
-	const char *path, const struct stat *st, int type, struct FTW *level)
-{
-	return remove(path);
 }
 
 static void release(struct ab *ab)
@@ -213,9 +203,7 @@ static void release(struct ab *ab)
 	if (ab->teardown_rocm != ab->rocm)
 		rck_rocm_close(ab->teardown_rocm);
 	rck_rocm_close(ab->rocm);
-	if (ab->folder)
-		nftw(ab->folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-	free(ab->folder);
+	rck_temporary_remove(ab->folder);
 	rck_experiment_release(ab->x);
 }
 

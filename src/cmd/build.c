@@ -5,10 +5,10 @@
 #include "kernels/table.h"
 #include "util/cleanup.h"
 #include "util/msg.h"
+#include "util/temporary.h"
 #include "util/term.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -494,19 +494,11 @@ static void compare_bits(struct run *r)
 	}
 }
 
-static int remove_entry(
-	const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	return remove(path);
-}
-
 static void launch_all(struct run *r)
 {
-	const char *tmp = getenv("TMPDIR");
-
-	r->temporary = rck_xasprintf("%s/rocmcheck-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(r->temporary)) {
-		rck_error("cannot make a folder '%s': %s", r->temporary, strerror(errno));
+	r->temporary = rck_temporary_make();
+	if (!r->temporary) {
+		rck_error("cannot make a temporary folder: %s", strerror(errno));
 		trouble(r);
 		return;
 	}
@@ -516,7 +508,6 @@ static void launch_all(struct run *r)
 	}
 	report_not_launched(&r->build);
 	compare_bits(r);
-	nftw(r->temporary, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 /* ---- the whole */
@@ -565,7 +556,7 @@ static void release(struct run *r)
 			rck_device_release(&r->devices[i].device);
 	rck_device_release(&r->gpu.device); /* the targets share it */
 	free(r->devices);
-	free(r->temporary);
+	rck_temporary_remove(r->temporary);
 	rck_strv_release(&r->targets);
 	rck_strv_release(&r->sources);
 	rck_strv_release(&r->options);

@@ -1,5 +1,6 @@
 /* Which compiler, of which version, and what is known of it. */
 #include "compile/private.h"
+#include "container/container.h"
 #include "util/cleanup.h"
 #include "util/place.h"
 #include "util/spawn.h"
@@ -9,18 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int __attribute__((format(printf, 3, 4)))
-fail(struct rck_diag *diag, int code, const char *fmt, ...)
-{
-	va_list ap;
-
-	*diag = (struct rck_diag){.code = code, .offset = RCK_OFFSET_NONE};
-	va_start(ap, fmt);
-	vsnprintf(diag->msg, sizeof(diag->msg), fmt, ap);
-	va_end(ap);
-	return code;
-}
 
 /* The first line of text without its end. */
 static char *first_line(const char *text)
@@ -81,14 +70,14 @@ static int open_comgr(struct rck_compiler *c, struct rck_diag *diag)
 	c->kind = RCK_COMPILER_COMGR;
 	c->name = rck_xstrdup("comgr");
 	if (!library)
-		return fail(diag, -ENOENT,
+		return rck_fail(diag, -ENOENT, RCK_OFFSET_NONE,
 			"no comgr (libamd_comgr.so.3 or .so.2) found in %s",
 			rck_rocm_dir(c->rocm) ? "that folder" : "this system");
 	c->path = rck_xstrdup(library);
 	c->worker = rck_place_find("compile/rocmcheck-comgr", "rocmcheck-comgr");
 	if (!c->worker)
-		return fail(
-			diag, -ENOENT, "the helper program rocmcheck-comgr is missing");
+		return rck_fail(diag, -ENOENT, RCK_OFFSET_NONE,
+			"the helper program rocmcheck-comgr is missing");
 	rck_rocm_command(c->rocm, NULL, &argv, &env);
 	rck_strv_add(&argv, c->worker);
 	rck_strv_add(&argv, "--comgr");
@@ -100,7 +89,7 @@ static int open_comgr(struct rck_compiler *c, struct rck_diag *diag)
 	if (err || s.status || s.signal) {
 		_cleanup_free_ char *line = first_line(text.buf);
 
-		return fail(diag, -ENOTSUP, "%s",
+		return rck_fail(diag, -ENOTSUP, RCK_OFFSET_NONE, "%s",
 			*line ? line : "comgr cannot be used: the helper program died");
 	}
 	read_list(c, text.buf);
@@ -191,14 +180,15 @@ static int open_driver(struct rck_compiler *c, const char *spec, struct rck_diag
 		known = rck_rocm_path(c->rocm, RCK_ROCM_CLANG);
 	c->path = known ? rck_xstrdup(known) : which(spec);
 	if (!c->path)
-		return fail(diag, -ENOENT, "no compiler '%s' found", spec);
+		return rck_fail(
+			diag, -ENOENT, RCK_OFFSET_NONE, "no compiler '%s' found", spec);
 	copy = rck_xstrdup(c->path);
 	c->name = rck_xstrdup(basename(copy));
 	c->kind = strncmp(c->name, "hipcc", 5) ? RCK_COMPILER_CLANG : RCK_COMPILER_HIPCC;
 	err = ask(c, c->path, args, &text);
 	clang = strstr(text.buf, "clang version ");
 	if (err || !clang)
-		return fail(diag, -ENOTSUP,
+		return rck_fail(diag, -ENOTSUP, RCK_OFFSET_NONE,
 			"'%s --version' names no clang: it is not a compiler for HIP",
 			c->path);
 	while (clang > text.buf && clang[-1] != '\n')

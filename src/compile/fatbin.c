@@ -4,6 +4,7 @@
  * as clang's HIP driver calls the bundler.
  */
 #include "compile/compile.h"
+#include "container/container.h"
 #include "util/strbuf.h"
 
 #include <errno.h>
@@ -26,9 +27,7 @@ static void add_le(struct rck_strbuf *sb, uint64_t v, unsigned bytes)
 
 static int too_large(struct rck_diag *diag, const char *what)
 {
-	*diag = (struct rck_diag){.code = -EINVAL, .offset = RCK_OFFSET_NONE};
-	snprintf(diag->msg, sizeof(diag->msg), "%s for an offload bundle", what);
-	return -EINVAL;
+	return rck_fail(diag, -EINVAL, RCK_OFFSET_NONE, "%s for an offload bundle", what);
 }
 
 static uint64_t align_up(uint64_t v)

@@ -3,10 +3,10 @@
 #include "kernels/table.h"
 #include "util/cleanup.h"
 #include "util/spawn.h"
+#include "util/temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -35,17 +35,6 @@ fail(struct rck_compile_job *job, int code, const char *fmt, ...)
 	vsnprintf(job->diag.msg, sizeof(job->diag.msg), fmt, ap);
 	va_end(ap);
 	return code;
-}
-
-static int remove_entry(
-	const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	return remove(path);
-}
-
-static void remove_folder(const char *dir)
-{
-	nftw(dir, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 static int write_bundled(struct rck_compile_job *job, const char *dir, const char *name)
@@ -171,16 +160,14 @@ static int prepare(struct rck_compile_job *job, const char *dir)
 
 static void run_job(const struct rck_compiler *c, struct rck_compile_job *job)
 {
-	const char *tmp = getenv("TMPDIR");
-	_cleanup_free_ char *dir =
-		rck_xasprintf("%s/rocmcheck-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	char *dir = rck_temporary_make();
 	const unsigned asked = job->code_object_version;
 	struct timespec from, to;
 
 	job->log = rck_xstrdup("");
 	job->notice = rck_xstrdup(c->lld_notice ? c->lld_notice : "");
-	if (!mkdtemp(dir)) {
-		fail(job, -errno, "cannot make a folder '%s': %s", dir, strerror(errno));
+	if (!dir) {
+		fail(job, -errno, "cannot make a temporary folder: %s", strerror(errno));
 		return;
 	}
 	clock_gettime(CLOCK_MONOTONIC, &from);
@@ -195,7 +182,7 @@ static void run_job(const struct rck_compiler *c, struct rck_compile_job *job)
 	clock_gettime(CLOCK_MONOTONIC, &to);
 	job->seconds = (double)(to.tv_sec - from.tv_sec) +
 		       (double)(to.tv_nsec - from.tv_nsec) * 1e-9;
-	remove_folder(dir);
+	rck_temporary_remove(dir);
 }
 
 struct queue {

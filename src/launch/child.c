@@ -1,3 +1,4 @@
+#include "container/container.h"
 #include "launch/child.h"
 #include "kernels/table.h"
 #include "util/cleanup.h"
@@ -7,17 +8,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-int rck_child_fail(struct rck_diag *diag, int code, const char *fmt, ...)
-{
-	va_list ap;
-
-	*diag = (struct rck_diag){.code = code, .offset = RCK_OFFSET_NONE};
-	va_start(ap, fmt);
-	vsnprintf(diag->msg, sizeof(diag->msg), fmt, ap);
-	va_end(ap);
-	return code;
-}
 
 /* "hipModuleLaunchKernel of rms_norm<...>: unspecified launch failure (719, ...)". */
 static int told_error(const json_t *line, struct rck_diag *diag)
@@ -29,9 +19,10 @@ static int told_error(const json_t *line, struct rck_diag *diag)
 	const struct rck_bundled *k = symbol ? rck_bundled_find(symbol) : NULL;
 
 	if (!call)
-		return rck_child_fail(diag, -EIO, "%s", text ? text : "unknown error");
-	return rck_child_fail(diag, -EIO, "%s%s%s: %s (%lld, %s)", call, k ? " of " : "",
-		k ? k->name : "", text ? text : "",
+		return rck_fail(
+			diag, -EIO, RCK_OFFSET_NONE, "%s", text ? text : "unknown error");
+	return rck_fail(diag, -EIO, RCK_OFFSET_NONE, "%s%s%s: %s (%lld, %s)", call,
+		k ? " of " : "", k ? k->name : "", text ? text : "",
 		json_integer_value(json_object_get(line, "code")), name ? name : "?");
 }
 
@@ -66,11 +57,11 @@ static int start(struct rck_child *c, struct rck_spawn *s, struct rck_diag *diag
 	int err;
 
 	if (!hip)
-		return rck_child_fail(diag, -ENOENT,
+		return rck_fail(diag, -ENOENT, RCK_OFFSET_NONE,
 			"no HIP runtime (libamdhip64.so.7, .so.6 or .so.5) found");
 	if (!program)
-		return rck_child_fail(
-			diag, -ENOENT, "the helper program rocmcheck-launch is missing");
+		return rck_fail(diag, -ENOENT, RCK_OFFSET_NONE,
+			"the helper program rocmcheck-launch is missing");
 	rck_rocm_command(c->rocm, c->front, &argv, &env);
 	rck_strv_add(&argv, program);
 	rck_strv_add(&argv, "--hip");
@@ -86,8 +77,8 @@ static int start(struct rck_child *c, struct rck_spawn *s, struct rck_diag *diag
 	s->env = rck_strv_list(&env);
 	s->timeout = c->timeout > 0 ? c->timeout : 600;
 	err = rck_spawn_run(s);
-	return err ? rck_child_fail(diag, err, "cannot start '%s': %s", argv.items[0],
-			     strerror(-err))
+	return err ? rck_fail(diag, err, RCK_OFFSET_NONE, "cannot start '%s': %s",
+			     argv.items[0], strerror(-err))
 		   : 0;
 }
 
@@ -105,12 +96,12 @@ int rck_child_run(struct rck_child *c, struct rck_diag *diag)
 	if (err)
 		return err;
 	if (s.timed_out)
-		return rck_child_fail(
-			diag, -EIO, "the launcher was ended after %.0f s", s.timeout);
+		return rck_fail(diag, -EIO, RCK_OFFSET_NONE,
+			"the launcher was ended after %.0f s", s.timeout);
 	if (s.signal || s.status) {
 		size_t n = strcspn(c->text.buf, "\n");
 
-		return rck_child_fail(diag, -EIO, "the launcher %s%s: %.*s",
+		return rck_fail(diag, -EIO, RCK_OFFSET_NONE, "the launcher %s%s: %.*s",
 			s.signal ? "died: " : "failed",
 			s.signal ? strsignal(s.signal) : "", (int)n,
 			n ? c->text.buf : "no reason given");

@@ -25,6 +25,3 @@ struct rck_child {
  */
 int rck_child_run(struct rck_child *c, struct rck_diag *diag);
 void rck_child_release(struct rck_child *c);
-
-int rck_child_fail(struct rck_diag *diag, int code, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));

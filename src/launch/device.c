@@ -1,3 +1,4 @@
+#include "container/container.h"
 #include "launch/child.h"
 #include "launch/launch.h"
 #include "util/cleanup.h"
@@ -30,7 +31,8 @@ static int query(const struct rck_rocm *r, const char *front, const char *soft_t
 		if (!strcmp(text_of(json_array_get(c.lines, i), "event"), "device"))
 			line = json_array_get(c.lines, i);
 	if (!err && !line)
-		err = rck_child_fail(diag, -EIO, "the launcher told of no device");
+		err = rck_fail(
+			diag, -EIO, RCK_OFFSET_NONE, "the launcher told of no device");
 	if (!err) {
 		int v = (int)json_integer_value(json_object_get(line, "hip_version"));
 
@@ -64,7 +66,8 @@ static int find_gpu(
 	if (count > 0)
 		return 0;
 	rck_device_release(out);
-	return rck_child_fail(diag, -ENODEV, "HIP finds no AMD GPU on this machine");
+	return rck_fail(
+		diag, -ENODEV, RCK_OFFSET_NONE, "HIP finds no AMD GPU on this machine");
 }
 
 static int find_soft(const struct rck_rocm *r, const char *target, struct rck_device *out,
@@ -81,7 +84,7 @@ static int find_soft(const struct rck_rocm *r, const char *target, struct rck_de
 	int err;
 
 	if (!library || access(library, R_OK))
-		return rck_child_fail(diag, -ENODEV,
+		return rck_fail(diag, -ENODEV, RCK_OFFSET_NONE,
 			"this rocmcheck was built without the software device");
 	err = query(r, front, processor, out, &count, diag);
 	if (err)
@@ -89,8 +92,8 @@ static int find_soft(const struct rck_rocm *r, const char *target, struct rck_de
 	if (count > 0 && *out->target)
 		return 0;
 	rck_device_release(out);
-	return rck_child_fail(diag, -ENODEV, "there is no software device '%s'",
-		processor ? processor : "(default)");
+	return rck_fail(diag, -ENODEV, RCK_OFFSET_NONE,
+		"there is no software device '%s'", processor ? processor : "(default)");
 }
 
 int rck_device_find(const struct rck_rocm *r, enum rck_device_kind kind,
@@ -100,7 +103,7 @@ int rck_device_find(const struct rck_rocm *r, enum rck_device_kind kind,
 
 	*out = (struct rck_device){0};
 	if (!rck_rocm_path(r, RCK_ROCM_HIP))
-		return rck_child_fail(diag, -ENODEV,
+		return rck_fail(diag, -ENODEV, RCK_OFFSET_NONE,
 			"no HIP runtime (libamdhip64.so.7, .so.6 or .so.5) found");
 	if (kind != RCK_DEVICE_SOFT)
 		err = find_gpu(r, out, diag);

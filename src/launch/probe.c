@@ -1,10 +1,10 @@
+#include "container/container.h"
 #include "launch/probe.h"
 #include "util/cleanup.h"
 #include "util/place.h"
 #include "util/strbuf.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 int rck_probe_command(const struct rck_rocm *r, const char *front, struct rck_strv *argv,
@@ -24,14 +24,12 @@ int rck_probe_command(const struct rck_rocm *r, const char *front, struct rck_st
 	soname += strlen("libamdhip64.so.");
 	in_build = rck_xasprintf("launch/rocmcheck-probe-%s", soname);
 	path = rck_place_find(in_build, in_build + strlen("launch/"));
-	if (!path) {
-		snprintf(diag->msg, sizeof(diag->msg),
+	if (!path)
+		return rck_fail(diag, -ENOENT, RCK_OFFSET_NONE,
 			"no probe for libamdhip64.so.%s: this rocmcheck was built "
 			"without "
 			"HIP headers",
 			soname);
-		return -ENOENT;
-	}
 	rck_rocm_command(r, front, argv, env);
 	rck_strv_add(argv, path);
 	return 0;

@@ -1,3 +1,4 @@
+#include "container/container.h"
 #include "launch/child.h"
 #include "launch/launch.h"
 #include "launch/number.h"
@@ -162,12 +163,13 @@ int rck_launch_compare(const struct rck_launch *a, const struct rck_launch *b,
 	_cleanup_fclose_ FILE *fb = b->dump ? fopen(b->dump, "re") : NULL;
 
 	if (!fa || !fb || a->n != b->n)
-		return rck_child_fail(diag, -EINVAL, "the two runs are not alike");
+		return rck_fail(
+			diag, -EINVAL, RCK_OFFSET_NONE, "the two runs are not alike");
 	for (size_t i = 0; i < a->n; i++)
 		if (a->cases[i].kernel != b->cases[i].kernel ||
 			strcmp(a->cases[i].name, b->cases[i].name) ||
 			compare_case(&a->cases[i], a, fa, fb, &out[i]))
-			return rck_child_fail(
-				diag, -EINVAL, "the two runs are not alike");
+			return rck_fail(diag, -EINVAL, RCK_OFFSET_NONE,
+				"the two runs are not alike");
 	return 0;
 }
