@@ -183,11 +183,13 @@ static void compile_old(struct ab *ab, struct rck_compiler *compiler)
 static void compile_rows(struct ab *ab, size_t i, const struct rck_compiler *c)
 {
 	const struct rck_compile_job *job = &ab->arms[i].job;
-	_cleanup_free_ char *flags = rck_live_quote(rck_strv_list(&job->flags));
+	_cleanup_free_ char *flags =
+		job->flags.n ? rck_live_quote(rck_strv_list(&job->flags)) : NULL;
 
 	ab_row(ab, "compiler", "compiler", i, "%s %s", rck_compiler_name(c),
 		rck_compiler_version(c));
-	ab_row(ab, "flags", "flags", i, "%s", flags);
+	if (flags)
+		ab_row(ab, "flags", "flags", i, "%s", flags);
 }
 
 /* Compile for the device that the code is exposed on; the processor alone, so that it

@@ -274,8 +274,17 @@ static void run_cell(
 		.progress_arg = label};
 	int err;
 
-	snprintf(label, sizeof(label), "%s%s%s", rck_load_name(shape), *route ? ", " : "",
-		route);
+	if (shape == RCK_LOAD_STARVE && !strcmp(route, "fork")) {
+		t.shape = RCK_LOAD_NONE;
+		t.exposures = t.exposures ? t.exposures : rck_load_exposures(shape);
+		rck_experiment_note(ab->x,
+			"Route fork is exposed with no load instead of a starved "
+			"listener: the "
+			"child hangs because the listener had run before the fork, which "
+			"starving would prevent.");
+	}
+	snprintf(label, sizeof(label), "%s%s%s", rck_load_name(t.shape),
+		*route ? ", " : "", route);
 	rck_trial_defaults(&t);
 	err = make_lines(ab, route, &l, &diag);
 	if (!err && l.n) {

@@ -14,6 +14,7 @@
 #define BASELINE_RUNS   2     /* timed, after one that warms the file cache */
 #define BASELINE_LIMIT  120.0 /* seconds */
 #define LEAST_DEADLINE  3.0
+#define LEAST_STARVE    30.0
 #define LEAST_SETTLE    1.5
 #define LEAST_GRACE     2.0
 #define PROGRESS_PERIOD 100 /* milliseconds */
@@ -171,7 +172,7 @@ static void set_deadlines(struct run *run)
 {
 	const struct rck_trial *t = run->t;
 	struct rck_trial_result *r = run->r;
-	double crowd = 1, seconds = 0, cpu = 0, teardown = 0;
+	double crowd = 1, seconds = 0, teardown = 0;
 
 	if (t->shape == RCK_LOAD_SPIN || t->shape == RCK_LOAD_CHURN)
 		crowd += (double)(t->workers + t->concurrent) / rck_load_cpus();
@@ -179,14 +180,18 @@ static void set_deadlines(struct run *run)
 		crowd = (double)t->concurrent / rck_load_cpus();
 	for (size_t i = 0; i < t->n_arms; i++) {
 		seconds = larger(seconds, r->baseline[i].seconds);
-		cpu = larger(cpu, r->baseline[i].cpu);
 		teardown = larger(teardown, r->baseline[i].teardown);
 	}
-	r->deadline =
-		t->timeout > 0 ? t->timeout : larger(LEAST_DEADLINE, 3 * seconds * crowd);
-	r->settle = t->timeout > 0 ? t->timeout
-				   : larger(LEAST_SETTLE,
-					     3 * teardown * crowd + .25 * cpu * crowd);
+	r->deadline = t->timeout;
+	r->settle = t->timeout;
+	/* Nobody gets to his teardown late because a listener starves: there the deadline
+	 * is for work that hangs, and the load has to last until the work is done. */
+	if (r->deadline <= 0)
+		r->deadline = t->shape == RCK_LOAD_STARVE
+				      ? larger(LEAST_STARVE, 20 * seconds)
+				      : larger(LEAST_DEADLINE, 3 * seconds * crowd);
+	if (r->settle <= 0)
+		r->settle = larger(LEAST_SETTLE, (3 * teardown + .5 * seconds) * crowd);
 	r->grace = t->grace > 0 ? t->grace
 				: larger(LEAST_GRACE,
 					  2 * seconds * t->concurrent / rck_load_cpus());
@@ -319,7 +324,7 @@ static int run_batch(
 		struct slot *s = &slots[i];
 
 		s->spec = spec_of(run, s->arm, load.starve_cpu);
-		s->spec.cpu_needed = 3 * run->r->baseline[s->arm].cpu + .5;
+		s->spec.cpu_needed = 1.5 * run->r->baseline[s->arm].cpu + .3;
 		s->begun = rck_proc_now();
 		err = rck_supervisor_start(&s->spec, &s->sup);
 		if (err)
