@@ -93,6 +93,33 @@ static void leaves_children(void **state)
 	release(&a);
 }
 
+/* A core where gdb is there, and else a reason why not. */
+static void core(void **state)
+{
+	char folder[] = "/tmp/rck-core-XXXXXX";
+	const char *options[] = {"--load", "none", "-n", "1", "--timeout", "1", "--grace",
+		".5", "--core", folder, "--format", "json", NULL};
+	struct answer a;
+	char *at, *end;
+
+	assert_non_null(mkdtemp(folder));
+	a = stress(options, "spin", NULL);
+	assert_int_equal(a.status, 1);
+	at = strstr(a.out.buf, "\"core\": \"");
+	if (at) {
+		at += strlen("\"core\": \"");
+		end = strchr(at, '"');
+		assert_non_null(end);
+		*end = 0;
+		assert_int_equal(access(at, R_OK), 0);
+		assert_int_equal(unlink(at), 0);
+	} else {
+		says(&a, "no core: gcore");
+	}
+	assert_int_equal(rmdir(folder), 0);
+	release(&a);
+}
+
 /* COMMAND gets its own arguments and no others. */
 static void arguments(void **state)
 {
@@ -191,6 +218,7 @@ int main(void)
 		cmocka_unit_test(crash),
 		cmocka_unit_test(leaves_children),
 		cmocka_unit_test(arguments),
+		cmocka_unit_test(core),
 		cmocka_unit_test(not_run),
 		cmocka_unit_test(usage),
 		cmocka_unit_test(interrupted),
