@@ -9,7 +9,13 @@
 
 void rck_records_open(struct rck_records *r, struct rck_slice s)
 {
-	*r = (struct rck_records){.slice = s};
+	/* records are 8-aligned (OffloadBinary) or better where linkers put them */
+	*r = (struct rck_records){.slice = s, .step = 8};
+}
+
+void rck_records_open_scattered(struct rck_records *r, struct rck_slice s)
+{
+	*r = (struct rck_records){.slice = s, .step = 4096, .scattered = true};
 }
 
 static struct rck_slice rest(const struct rck_records *r, uint64_t at)
@@ -28,13 +34,13 @@ static uint64_t skip_zeros(struct rck_slice s, uint64_t at)
 	return at;
 }
 
-/* The next place at or behind at where a plausible record starts, or the end. Records are
- * 8-aligned (OffloadBinary) or better where linkers put them. */
+/* The next place at or behind at where a plausible record starts, or the end. */
 static uint64_t search(const struct rck_records *r, uint64_t at)
 {
 	const struct rck_slice s = r->slice;
 
-	for (at = rck_align_up(at, 8); at < s.size && s.size - at >= 4; at += 8) {
+	for (at = rck_align_up(at, r->step); at < s.size && s.size - at >= 4;
+		at += r->step) {
 		uint32_t word = rck_le32(s.data + at);
 
 		/* "__CL", "CCOB", 10 FF 10 AD: most places end here */
@@ -81,7 +87,7 @@ int rck_records_next(struct rck_records *r, struct rck_record *out, struct rck_d
 		if (at < s.size &&
 			!rck_magic_is_record(rck_sniff(rest(r, at)), rest(r, at), false))
 			at = search(r, at);
-		out->skipped = at - from;
+		out->skipped = r->scattered ? 0 : at - from;
 		out->skipped_at = from;
 	}
 	r->at = at;

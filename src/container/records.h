@@ -9,9 +9,12 @@
 
 struct rck_records {
 	struct rck_slice slice;
-	uint64_t at;    /* where the next record is looked for */
-	uint64_t n;     /* records given so far, damaged ones included */
-	uint64_t junk;  /* where bytes that are no record start; RCK_OFFSET_NONE */
+	uint64_t at;   /* where the next record is looked for */
+	uint64_t n;    /* records given so far, damaged ones included */
+	uint64_t junk; /* where bytes that are no record start; RCK_OFFSET_NONE */
+	uint64_t
+		step; /* where a record that is searched for may start: multiples of it */
+	bool scattered; /* between them stands anything: it is passed over silently */
 	bool searching; /* behind something damaged, or junk: look for a magic */
 };
 
@@ -24,6 +27,9 @@ struct rck_record {
 };
 
 void rck_records_open(struct rck_records *r, struct rck_slice s);
+/* The same over a whole file whose sections are unknown: records on page boundaries of
+ * the file, where linkers put .hip_fatbin, and anything between them. */
+void rck_records_open_scattered(struct rck_records *r, struct rck_slice s);
 /*
  * The next record: where the one before it says that it ends (never by searching its
  * payload), zeros skipped. Where something else stands the next plausible magic is

@@ -112,6 +112,19 @@ static enum rck_step push_records(struct rck_file *file, struct rck_frame *frame
 	return step;
 }
 
+/* A host file stripped of its section headers keeps its bundles all the same. */
+static enum rck_step push_scattered(struct rck_file *file, struct rck_frame *frame)
+{
+	enum rck_step step =
+		rck_walk_push_records(file, frame, frame->slice, frame->bytes, false);
+
+	if (step == RCK_STEP_MORE) {
+		rck_records_open_scattered(&file->top->u.records, frame->slice);
+		file->top->numbered = true;
+	}
+	return step;
+}
+
 static enum rck_step section(
 	struct rck_file *file, struct rck_frame *frame, const struct rck_entry *e)
 {
@@ -158,6 +171,8 @@ static enum rck_step judge(struct rck_file *file, struct rck_frame *frame)
 	rck_walk_name(file, frame, "", 0);
 	switch (x->judged++) {
 	case 0:
+		if (x->is_elf && !x->u.elf.n)
+			return push_scattered(file, frame);
 		if (x->kref.size)
 			return rck_walk_push_kpack_ref(file, frame, x->kref);
 		if (x->hipk)

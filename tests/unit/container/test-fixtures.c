@@ -37,6 +37,7 @@ static const struct fixture fixtures[] = {
 	{"new-driver.o", ".hip_fatbin[0]/hip-amdgcn-amd-amdhsa--gfx942 gfx942\n"
 			 ".hip_fatbin[0]/hip-amdgcn-amd-amdhsa--gfx1100 gfx1100\n"},
 	{"host.so", TWO(".hip_fatbin[0]/") TWO(".hip_fatbin[1]/")},
+	{"no-sections.so", TWO("[0]/") TWO("[1]/")},
 	{"mixed.so", TWO(".hip_fatbin[0]/") TWO(".hip_fatbin[1]/")},
 	{"linked-r.o", TWO(".hip_fatbin[0]/") TWO(".hip_fatbin[1]/")},
 	{"rdc.o", "?__CLANG_OFFLOAD_BUNDLE__hip-amdgcn-amd-amdhsa--gfx1100 gfx1100\n"
