@@ -8,7 +8,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ARENA_LIMIT (512u << 20)
+/* What an object's strings and arrays may take: real ones take about as much as their
+   notes, and notes that repeat themselves (V2's aliases) shall not take much more. */
+#define ARENA_LEAST (64u << 20)
+#define ARENA_MOST  (512u << 20)
+
+static size_t arena_limit(uint64_t size)
+{
+	return size > (ARENA_MOST - ARENA_LEAST) / 16 ? ARENA_MOST
+						      : ARENA_LEAST + (size_t)size * 16;
+}
 
 enum {                      /* note types, by owner (LLVM AMDGPUUsage, "Note Records") */
 	NT_HSA_VERSION = 1, /* "AMD" */
@@ -22,7 +31,7 @@ enum {                      /* note types, by owner (LLVM AMDGPUUsage, "Note Rec
 int rck_no_memory(struct rck_diag *diag)
 {
 	return rck_fail(diag, -ENOMEM, RCK_OFFSET_NONE,
-		"no memory, or more than %u MiB of metadata", ARENA_LIMIT >> 20);
+		"no memory, or metadata that becomes more than its size explains");
 }
 
 struct rck_kernel *rck_code_object_add_kernel(
@@ -207,44 +216,56 @@ static int read_note(void *arg, const struct rck_note *n, struct rck_diag *diag)
 	return 0;
 }
 
+static int by_symbol(const void *a, const void *b)
+{
+	const struct rck_kernel *x = *(struct rck_kernel *const *)a;
+	const struct rck_kernel *y = *(struct rck_kernel *const *)b;
+	int order = strcmp(x->symbol, y->symbol);
+
+	return order ? order : (x > y) - (x < y);
+}
+
 /* Drops kernels whose symbol came before: notes of relocatables that were linked twice.
- */
+   By sorting, since names can be chosen to meet in any hash table. */
 static int drop_duplicates(struct rck_code_object *co, struct rck_diag *diag)
 {
-	size_t slots = 16, kept = 0;
-	uint32_t *index;
+	size_t kept = 0, dropped = 0;
+	struct rck_kernel **order;
 
 	if (co->n_kernels < 2)
 		return 0;
-	while (slots < co->n_kernels * 2)
-		slots *= 2;
-	index = calloc(slots, sizeof(*index));
-	if (!index)
+	order = malloc(co->n_kernels * sizeof(*order));
+	if (!order)
 		return rck_no_memory(diag);
-	for (size_t i = 0; i < co->n_kernels; i++) {
-		const char *s = co->kernels[i].symbol;
-		size_t at = rck_symbol_hash(RCK_SYMBOL_HASH, s, strlen(s)) & (slots - 1);
-
-		while (index[at] && strcmp(co->kernels[index[at] - 1].symbol, s))
-			at = (at + 1) & (slots - 1);
-		if (index[at]) {
-			rck_code_object_add_note(co, -EEXIST, RCK_OFFSET_NONE,
-				"the metadata describes a kernel twice: %.150s", s);
-			continue;
-		}
-		if (kept != i)
-			co->kernels[kept] = co->kernels[i];
-		index[at] = (uint32_t)++kept;
+	for (size_t i = 0; i < co->n_kernels; i++)
+		order[i] = &co->kernels[i];
+	qsort(order, co->n_kernels, sizeof(*order), by_symbol);
+	for (size_t i = 1; i < co->n_kernels; i++)
+		if (!strcmp(order[i - 1]->symbol, order[i]->symbol))
+			dropped++;
+	if (dropped) {
+		/* a symbol of NULL marks the later ones, which stand behind the first */
+		for (size_t i = co->n_kernels - 1; i; i--)
+			if (!strcmp(order[i - 1]->symbol, order[i]->symbol)) {
+				rck_code_object_add_note(co, -EEXIST, RCK_OFFSET_NONE,
+					"the metadata describes a kernel twice: %.150s",
+					order[i]->symbol);
+				order[i]->symbol = NULL;
+			}
+		for (size_t i = 0; i < co->n_kernels; i++)
+			if (co->kernels[i].symbol)
+				co->kernels[kept++] = co->kernels[i];
+		co->n_kernels = kept;
 	}
-	co->n_kernels = kept;
-	free(index);
+	free(order);
 	return 0;
 }
 
-/* Symbols that are 64 bytes of data, as a descriptor is; with by_name only those that are
-   called like one. Without it no name is touched. */
+/* Symbols that may be a kernel's descriptor: 64 bytes of data, and with by_name only
+   those that are called like one; without it no name is touched. V2: by the symbol's
+   type. */
 static uint64_t count_descriptors(
-	const struct rck_symtab *t, bool by_name, const char **last)
+	const struct rck_symtab *t, unsigned version, bool by_name, const char **last)
 {
 	struct rck_symbol s;
 	uint64_t n = 0;
@@ -252,15 +273,20 @@ static uint64_t count_descriptors(
 
 	for (uint64_t i = 0; i < t->n; i++) {
 		const uint8_t *sym = t->syms + i * sizeof(Elf64_Sym);
+		unsigned type = sym[4] & 0xf;
 
-		if ((sym[4] & 0xf) != STT_OBJECT || !rck_le16(sym + 6) ||
-			rck_le64(sym + 16) != RCK_DESCRIPTOR_SIZE)
+		if (!rck_le16(sym + 6) ||
+			(version == 2 ? type != RCK_STT_KERNEL_V2
+				      : type != STT_OBJECT ||
+						rck_le64(sym + 16) !=
+							RCK_DESCRIPTOR_SIZE))
 			continue;
 		if (by_name) {
 			if (!rck_symtab_get(t, i, &s))
 				continue;
-			len = strlen(s.name);
-			if (len <= 3 || strcmp(s.name + len - 3, ".kd"))
+			/* names may share bytes: of each only so much is looked at */
+			len = strnlen(s.name, 1 << 16);
+			if (version != 2 && (len <= 3 || strcmp(s.name + len - 3, ".kd")))
 				continue;
 			*last = s.name;
 		}
@@ -279,13 +305,13 @@ static int check_all_described(struct rck_code_object *co, struct rck_diag *diag
 	uint64_t there, found = 0;
 	const char *last = "";
 
-	if (!t || co->version < 3 || co->osabi != ELFOSABI_AMDGPU_HSA)
+	if (!t || co->osabi != ELFOSABI_AMDGPU_HSA)
 		return 0;
 	for (size_t i = 0; i < co->n_kernels; i++)
 		found += co->kernels[i].kd.found;
-	if (count_descriptors(t, false, NULL) <= found)
+	if (count_descriptors(t, co->version, false, NULL) <= found)
 		return 0;
-	there = count_descriptors(t, true, &last);
+	there = count_descriptors(t, co->version, true, &last);
 	if (there <= found)
 		return 0;
 	return rck_fail(diag, -ENODATA, rck_elf_offset(&p->elf, 0),
@@ -365,7 +391,7 @@ static int open_slice(
 	if (!co)
 		return rck_no_memory(diag);
 	co->slice = s;
-	co->arena = rck_arena_new(ARENA_LIMIT);
+	co->arena = rck_arena_new(arena_limit(s.size));
 	co->priv = calloc(1, sizeof(struct rck_parse));
 	err = co->arena && co->priv ? read_all(co, diag) : rck_no_memory(diag);
 	if (err) {

@@ -8,6 +8,9 @@
 #define EM_AMDGPU 224
 #endif
 
+/* lld writes about ten */
+#define PHDRS_MAX 256
+
 uint64_t rck_elf_offset(const struct rck_elf *e, uint64_t offset)
 {
 	return offset == RCK_OFFSET_NONE || e->slice.file_offset == RCK_OFFSET_NONE
@@ -55,6 +58,10 @@ static int read_segments(
 		return rck_fail(diag, -EINVAL, at,
 			"%u program headers at 0x%llx run over the end", h->e_phnum,
 			(unsigned long long)h->e_phoff);
+	if (e->n_phdrs > PHDRS_MAX)
+		return rck_fail(diag, -E2BIG, at,
+			"%zu program headers (at most %d are read)", e->n_phdrs,
+			PHDRS_MAX);
 	if (e->n_phdrs && h->e_phentsize != sizeof(Elf64_Phdr))
 		return rck_fail(diag, -EINVAL, at, "program headers of %u bytes each",
 			h->e_phentsize);
@@ -118,8 +125,8 @@ int rck_elf_open(struct rck_elf *e, struct rck_slice s, struct rck_arena *arena,
 		return err;
 	if (elf_getshdrnum(e->elf, &e->n_shdrs))
 		e->n_shdrs = 0;
-	/* libelf takes a table that does not fit for an empty one; a cut file must not look
-	   like one that was stripped of it */
+	/* libelf takes a table that does not fit for an empty one; a cut file must not
+	   look like one that was stripped of it */
 	if (e->ehdr.e_shoff && !e->n_shdrs)
 		return rck_fail(diag, -EINVAL,
 			rck_elf_offset(e, offsetof(Elf64_Ehdr, e_shoff)),

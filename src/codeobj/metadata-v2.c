@@ -385,6 +385,84 @@ static int read_root(const struct reading *r)
 	return err;
 }
 
+/* What a document may have of what libyaml's time is quadratic in: LLVM writes five
+   levels, and no anchors and directives at all. */
+enum { DEPTH_MAX = 32, ANCHORS_MAX = 256, DIRECTIVES_MAX = 16 };
+
+static int yaml_error(const struct reading *r, const yaml_parser_t *p)
+{
+	if (p->error == YAML_MEMORY_ERROR)
+		return rck_no_memory(r->diag);
+	return rck_fail(r->diag, -EINVAL,
+		rck_elf_offset(
+			&rck_parse_of(r->co)->elf, r->offset + p->problem_mark.index),
+		"metadata: %s", p->problem ? p->problem : "not YAML");
+}
+
+static const char *event_anchor(const yaml_event_t *e)
+{
+	const yaml_char_t *a =
+		e->type == YAML_SCALAR_EVENT           ? e->data.scalar.anchor
+		: e->type == YAML_SEQUENCE_START_EVENT ? e->data.sequence_start.anchor
+		: e->type == YAML_MAPPING_START_EVENT  ? e->data.mapping_start.anchor
+						       : NULL;
+
+	return (const char *)a;
+}
+
+/* Holds the first document to the limits, by its events, before it is loaded. */
+static int scan_events(const struct reading *r, yaml_parser_t *p)
+{
+	int depth = 0, anchors = 0, type = 0;
+	yaml_event_t e;
+
+	while (type != YAML_DOCUMENT_END_EVENT && type != YAML_STREAM_END_EVENT) {
+		if (!yaml_parser_parse(p, &e))
+			return yaml_error(r, p);
+		type = e.type;
+		depth += type == YAML_SEQUENCE_START_EVENT ||
+			 type == YAML_MAPPING_START_EVENT;
+		depth -=
+			type == YAML_SEQUENCE_END_EVENT || type == YAML_MAPPING_END_EVENT;
+		anchors += event_anchor(&e) != NULL;
+		yaml_event_delete(&e);
+		if (depth > DEPTH_MAX || anchors > ANCHORS_MAX)
+			return rck_fail(r->diag, -E2BIG,
+				rck_elf_offset(&rck_parse_of(r->co)->elf,
+					r->offset + p->mark.index),
+				"metadata: more than %d levels or %d anchors", DEPTH_MAX,
+				ANCHORS_MAX);
+	}
+	return 0;
+}
+
+static size_t count_directives(const char *s, size_t size)
+{
+	size_t n = 0;
+
+	for (const char *p = s; (p = memchr(p, '%', size - (size_t)(p - s))); p++)
+		n += p == s || p[-1] == '\n' || p[-1] == '\r';
+	return n;
+}
+
+static int scan(const struct reading *r, const char *text, size_t size)
+{
+	yaml_parser_t parser;
+	int err;
+
+	if (size > NOTE_BYTES_MAX || count_directives(text, size) > DIRECTIVES_MAX)
+		return rck_fail(r->diag, -E2BIG,
+			rck_elf_offset(&rck_parse_of(r->co)->elf, r->offset),
+			"metadata: more than %u bytes or %d directives", NOTE_BYTES_MAX,
+			DIRECTIVES_MAX);
+	if (!yaml_parser_initialize(&parser))
+		return rck_no_memory(r->diag);
+	yaml_parser_set_input_string(&parser, (const unsigned char *)text, size);
+	err = scan_events(r, &parser);
+	yaml_parser_delete(&parser);
+	return err;
+}
+
 int rck_metadata_v2_read(
 	struct rck_code_object *co, const struct rck_note *n, struct rck_diag *diag)
 {
@@ -395,24 +473,17 @@ int rck_metadata_v2_read(
 	yaml_parser_t parser;
 	int err;
 
-	if (size > NOTE_BYTES_MAX)
-		return rck_fail(diag, -E2BIG,
-			rck_elf_offset(&rck_parse_of(co)->elf, n->offset),
-			"metadata: a note of %zu bytes (at most %u are read)", size,
-			NOTE_BYTES_MAX);
+	err = scan(&r, (const char *)n->desc, size);
+	if (err)
+		return err;
 	if (!yaml_parser_initialize(&parser))
 		return rck_no_memory(diag);
 	yaml_parser_set_input_string(&parser, n->desc, size);
 	if (yaml_parser_load(&parser, &doc)) {
 		err = read_root(&r);
 		yaml_document_delete(&doc);
-	} else if (parser.error == YAML_MEMORY_ERROR) {
-		err = rck_no_memory(diag);
 	} else {
-		err = rck_fail(diag, -EINVAL,
-			rck_elf_offset(&rck_parse_of(co)->elf,
-				n->offset + parser.problem_mark.index),
-			"metadata: %s", parser.problem ? parser.problem : "not YAML");
+		err = yaml_error(&r, &parser);
 	}
 	yaml_parser_delete(&parser);
 	return err;

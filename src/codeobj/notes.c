@@ -65,39 +65,61 @@ static int each_in(const struct rck_elf *e, uint64_t offset, uint64_t size,
 	return err;
 }
 
-static bool in_segment(const struct rck_elf *e, uint64_t offset)
-{
-	GElf_Phdr p;
+/* Regions that were read. Real objects have one or two; a file made of thousands that
+   overlap would be read thousands of times. */
+#define REGIONS_MAX 32
 
-	for (size_t i = 0; i < e->n_phdrs; i++)
-		if (gelf_getphdr(e->elf, (int)i, &p) && p.p_type == PT_NOTE &&
-			offset >= p.p_offset && offset - p.p_offset < p.p_filesz)
-			return true;
-	return false;
+struct regions {
+	struct {
+		uint64_t begin, end;
+	} r[REGIONS_MAX];
+	size_t n;
+};
+
+/* 1: it is to be read, and is entered; 0: it begins inside one that was; -E2BIG. */
+static int enter_region(const struct rck_elf *e, struct regions *all, uint64_t offset,
+	uint64_t size, struct rck_diag *diag)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (offset >= all->r[i].begin && offset < all->r[i].end)
+			return 0;
+	if (all->n == REGIONS_MAX)
+		return rck_fail(diag, -E2BIG, rck_elf_offset(e, offset),
+			"more than %d regions of notes", REGIONS_MAX);
+	all->r[all->n].begin = offset;
+	all->r[all->n++].end = offset + size;
+	return 1;
 }
 
 int rck_elf_each_note(
 	const struct rck_elf *e, rck_note_fn *fn, void *arg, struct rck_diag *diag)
 {
+	struct regions regions = {.n = 0};
 	GElf_Phdr p;
 	GElf_Shdr s;
 	int err;
 
 	for (size_t i = 0; i < e->n_phdrs; i++) {
-		if (!gelf_getphdr(e->elf, (int)i, &p) || p.p_type != PT_NOTE)
+		if (!gelf_getphdr(e->elf, (int)i, &p) || p.p_type != PT_NOTE ||
+			!p.p_filesz)
 			continue;
-		err = each_in(e, p.p_offset, p.p_filesz, p.p_align, fn, arg, diag);
+		err = enter_region(e, &regions, p.p_offset, p.p_filesz, diag);
+		if (err == 1)
+			err = each_in(
+				e, p.p_offset, p.p_filesz, p.p_align, fn, arg, diag);
 		if (err)
 			return err;
 	}
 	for (size_t i = 1; i < e->n_shdrs; i++) {
-		if (!rck_elf_section(e, i, &s) || s.sh_type != SHT_NOTE || !s.sh_size ||
-			in_segment(e, s.sh_offset))
+		if (!rck_elf_section(e, i, &s) || s.sh_type != SHT_NOTE || !s.sh_size)
 			continue;
 		if (!rck_range_ok(s.sh_offset, s.sh_size, e->slice.size))
 			return rck_fail(diag, -EINVAL, rck_elf_offset(e, e->ehdr.e_shoff),
 				"section %zu, of notes, runs over the end", i);
-		err = each_in(e, s.sh_offset, s.sh_size, s.sh_addralign, fn, arg, diag);
+		err = enter_region(e, &regions, s.sh_offset, s.sh_size, diag);
+		if (err == 1)
+			err = each_in(
+				e, s.sh_offset, s.sh_size, s.sh_addralign, fn, arg, diag);
 		if (err)
 			return err;
 	}

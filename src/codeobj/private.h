@@ -98,6 +98,7 @@ struct rck_symtab {
 	/* else: an index of our own */
 	uint32_t *index;
 	uint32_t index_mask;
+	uint64_t steps; /* that look-ups may still take, all together */
 };
 
 struct rck_symbols {

@@ -80,8 +80,8 @@ static bool get_if_named(const struct rck_symtab *t, uint64_t i, const char *nam
 }
 
 /* Format: the GNU hash section as glibc and binutils have it; 64-bit Bloom words. */
-static bool find_gnu(const struct rck_symtab *t, const char *name, size_t len,
-	uint32_t hash, struct rck_symbol *out)
+static bool find_gnu(struct rck_symtab *t, const char *name, size_t len, uint32_t hash,
+	struct rck_symbol *out)
 {
 	uint64_t word, i;
 	uint32_t c;
@@ -92,7 +92,7 @@ static bool find_gnu(const struct rck_symtab *t, const char *name, size_t len,
 	i = rck_le32(t->gnu_buckets + (uint64_t)(hash % t->gnu_n_buckets) * 4);
 	if (i < t->gnu_first)
 		return false;
-	for (; i - t->gnu_first < t->gnu_n_chain; i++) {
+	for (; i - t->gnu_first < t->gnu_n_chain && t->steps; i++, t->steps--) {
 		c = rck_le32(t->gnu_chain + (i - t->gnu_first) * 4);
 		if (!((c ^ hash) >> 1) && get_if_named(t, i, name, len, out))
 			return true;
@@ -103,14 +103,13 @@ static bool find_gnu(const struct rck_symtab *t, const char *name, size_t len,
 }
 
 static bool find_sysv(
-	const struct rck_symtab *t, const char *name, size_t len, struct rck_symbol *out)
+	struct rck_symtab *t, const char *name, size_t len, struct rck_symbol *out)
 {
-	uint32_t i, steps = 0;
+	uint32_t i;
 
 	i = rck_le32(t->sysv_buckets +
 		     (uint64_t)(sysv_hash(name, len) % t->sysv_n_buckets) * 4);
-	/* a chain that bites its tail ends after as many steps as there are symbols */
-	while (i && i < t->sysv_n_chain && steps++ < t->sysv_n_chain) {
+	for (; i && i < t->sysv_n_chain && t->steps; t->steps--) {
 		if (get_if_named(t, i, name, len, out))
 			return true;
 		i = rck_le32(t->sysv_chain + (uint64_t)i * 4);
@@ -146,8 +145,10 @@ static bool build_index(struct rck_symtab *t)
 			break;
 		budget -= len;
 		at = rck_symbol_hash(RCK_SYMBOL_HASH, s.name, len);
-		while (t->index[at & t->index_mask])
+		for (; t->index[at & t->index_mask] && t->steps; t->steps--)
 			at++;
+		if (!t->steps)
+			break;
 		t->index[at & t->index_mask] = (uint32_t)i + 1;
 	}
 	return true;
@@ -160,10 +161,18 @@ static bool find_indexed(struct rck_symtab *t, const char *name, size_t len,
 
 	if (!t->index && !build_index(t))
 		return false;
-	while ((i = t->index[hash++ & t->index_mask]))
+	for (; (i = t->index[hash++ & t->index_mask]) && t->steps; t->steps--)
 		if (get_if_named(t, i - 1, name, len, out))
 			return true;
 	return false;
+}
+
+/* What all look-ups in one table may cost together. A chain that bites its tail, or a
+   table made so that all names meet in one bucket, ends here: then nothing more is found.
+ */
+static uint64_t step_budget(uint64_t n)
+{
+	return n * 64 + (1 << 20);
 }
 
 static bool find_in(struct rck_symtab *t, const char *name, size_t len, uint32_t hash,
@@ -260,6 +269,7 @@ static bool open_dynamic(struct rck_symtab *t, const struct rck_elf *e)
 	else
 		return false;
 	t->n = n < sym_avail / SYM ? n : sym_avail / SYM;
+	t->steps = step_budget(t->n);
 	return true;
 }
 
@@ -277,6 +287,7 @@ static bool open_section(struct rck_symtab *t, const struct rck_elf *e, uint32_t
 			continue;
 		t->syms = e->slice.data + s.sh_offset;
 		t->n = s.sh_size / SYM;
+		t->steps = step_budget(t->n);
 		set_strings(t, e->slice.data + str.sh_offset, str.sh_size);
 		return true;
 	}
@@ -353,6 +364,22 @@ static int by_address(const void *a, const void *b)
 
 /* A function of hand-written assembly may state no size: it reaches to the next one, or
    to the end of its segment. */
+static uint64_t room_at(const struct rck_elf *e, uint64_t address)
+{
+	uint64_t avail;
+	GElf_Shdr s;
+
+	if (!rck_elf_at(e, address, &avail))
+		return 0;
+	/* a relocatable's file goes on behind the section */
+	for (size_t i = 1; e->ehdr.e_type == ET_REL && i < e->n_shdrs; i++)
+		if (rck_elf_section(e, i, &s) && s.sh_type == SHT_PROGBITS &&
+			address >= s.sh_offset && address - s.sh_offset < s.sh_size &&
+			s.sh_size - (address - s.sh_offset) < avail)
+			avail = s.sh_size - (address - s.sh_offset);
+	return avail;
+}
+
 static void fill_sizes(struct rck_parse *p)
 {
 	uint64_t avail;
@@ -361,8 +388,9 @@ static void fill_sizes(struct rck_parse *p)
 		struct rck_function *f = &p->functions[i];
 		size_t next = i + 1;
 
-		if (f->size || !rck_elf_at(&p->elf, f->address, &avail))
+		if (f->size)
 			continue;
+		avail = room_at(&p->elf, f->address);
 		while (next < p->n_functions && p->functions[next].address == f->address)
 			next++;
 		if (next < p->n_functions &&

@@ -151,6 +151,7 @@ static void test_bad(void **state)
 		{"Kernels: [", "metadata: ", 10},
 		{"Kernels: *nowhere", "undefined alias", 9},
 		{"\t- x", "metadata: ", 0},
+		{"%A\n%B", "metadata: ", 2},
 	};
 	struct rck_code_object *co;
 	struct rck_diag diag;
@@ -182,6 +183,18 @@ static void test_aliases(void **state)
 	assert_int_equal(rck_code_object_kernel_count(co), 1);
 	assert_int_equal(rck_kernel_arg_count(rck_code_object_kernel(co, 0)), 500);
 	rck_code_object_close(co);
+	/* what libyaml takes quadratic time for is refused before */
+	memset(text, '[', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	assert_int_equal(open_yaml(text, &co, &diag), -E2BIG);
+	for (p = text; p < text + 3000;)
+		p += sprintf(p, "%%A\n");
+	assert_int_equal(open_yaml(text, &co, &diag), -E2BIG);
+	p = text + sprintf(text, "A: [");
+	for (int i = 0; i < 300; i++)
+		p += sprintf(p, "&a%d b,", i);
+	sprintf(p, "]\n");
+	assert_int_equal(open_yaml(text, &co, &diag), -E2BIG);
 	/* a map that holds itself is read to the depth that is looked at, no further */
 	assert_int_equal(
 		open_yaml("Kernels: &k [ {Name: k, CodeProps: {X: *k}, Y: *k} ]\n", &co,
