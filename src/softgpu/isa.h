@@ -133,6 +133,7 @@ struct sg_mods {
 	bool bound_ctrl, fi;
 	int32_t offset, offset0, offset1;
 	bool offen, idxen, glc, lds, gds, tfe, atomic_return;
+	bool coherent; /* sc1 or a wide scope: an atomic load or store, it may be */
 	uint8_t cbsz, abid, blgp;
 	uint8_t index_key;
 	bool m_seen; /* matrix modifiers were written */

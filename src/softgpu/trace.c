@@ -1,9 +1,9 @@
 /*
  * Watching execution, instruction by instruction: RCK_SOFT_TRACE writes each one with its
- * wave, RCK_SOFT_COUNT counts them by kernel and operation. Without either of them
- * nothing here runs.
+ * wave, RCK_SOFT_COUNT counts them by kernel and operation, RCK_SOFT_SANITIZE checks them.
+ * Each is a file's name, or - (also 1) for stderr. Without them nothing here runs.
  */
-#include "softgpu/wave.h"
+#include "softgpu/sanitize.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 struct watch {
-	FILE *trace, *count;
+	FILE *trace, *count, *findings;
+	struct sg_san *san;
 	pthread_mutex_t lock;
 	uint64_t total, lanes;
 	struct {
@@ -26,21 +27,25 @@ static FILE *open_env(const char *name)
 
 	if (!path || !*path)
 		return NULL;
-	return strcmp(path, "-") ? fopen(path, "ae") : fdopen(dup(2), "a");
+	return strcmp(path, "-") && strcmp(path, "1") ? fopen(path, "ae")
+						      : fdopen(dup(2), "a");
 }
 
 bool sg_watch_open(struct sg_run *r)
 {
 	struct watch *x;
 	FILE *trace = open_env("RCK_SOFT_TRACE"), *count = open_env("RCK_SOFT_COUNT");
+	FILE *findings = open_env("RCK_SOFT_SANITIZE");
 
-	if (!trace && !count)
+	if (!trace && !count && !findings)
 		return true;
 	x = calloc(1, sizeof(*x));
 	if (!x)
 		return false;
 	x->trace = trace;
 	x->count = count;
+	x->findings = findings;
+	x->san = findings ? sg_san_new(findings) : NULL;
 	pthread_mutex_init(&x->lock, NULL);
 	r->watch = x;
 	return true;
@@ -77,6 +82,8 @@ void sg_watch_run(struct sg_wave *w)
 		if (in->op != &sg_op_link) {
 			if (x->trace)
 				trace_line(x, w, in);
+			if (x->san)
+				sg_san_step(x->san, w, in);
 			if (x->count) {
 				x->total++;
 				x->lanes += (uint64_t)__builtin_popcountll(sg_exec(w));
@@ -117,6 +124,9 @@ void sg_watch_close(struct sg_run *r)
 	}
 	if (x->trace)
 		fclose(x->trace);
+	sg_san_free(x->san);
+	if (x->findings)
+		fclose(x->findings);
 	pthread_mutex_destroy(&x->lock);
 	free(x);
 	r->watch = NULL;
