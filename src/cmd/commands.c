@@ -3,6 +3,7 @@
 const struct rck_cmd *const rck_commands[] = {
 	&rck_cmd_inspect,
 	&rck_cmd_lint,
+	&rck_cmd_diff,
 	&rck_cmd_build,
 	&rck_cmd_ab,
 	&rck_cmd_stress,

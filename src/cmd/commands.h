@@ -6,6 +6,7 @@
 extern const struct rck_cmd rck_cmd_flags;
 extern const struct rck_cmd rck_cmd_build;
 extern const struct rck_cmd rck_cmd_ab;
+extern const struct rck_cmd rck_cmd_diff;
 extern const struct rck_cmd rck_cmd_doctor;
 extern const struct rck_cmd rck_cmd_soft;
 extern const struct rck_cmd rck_cmd_stress;

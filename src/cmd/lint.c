@@ -1,7 +1,7 @@
 /* rocmcheck lint: inputs -> scan -> rules -> one report. */
 #include "cmd/commands.h"
 #include "cmd/gate.h"
-#include "cmd/scan.h"
+#include "cmd/lint-scan.h"
 #include "util/msg.h"
 #include "util/table.h"
 #include "util/term.h"
@@ -74,59 +74,9 @@ static int print_rule(const char *id)
 	return RCK_EXIT_CLEAN;
 }
 
-/* ---- the scan */
-
-static void prepare(void *user, struct rck_scan_leaf *leaf)
+static int fill(struct rck_lint *l, void *user)
 {
-	if (leaf->co)
-		leaf->result = rck_lint_check(user, leaf->item, leaf->co);
-}
-
-static void begin(void *user, struct rck_scan_file *file)
-{
-	rck_lint_begin(user, file->path, file->named);
-}
-
-static bool emit(void *user, struct rck_scan_leaf *leaf)
-{
-	switch (leaf->kind) {
-	case RCK_ITEM_CODE_OBJECT:
-		rck_lint_take(user, leaf->result);
-		leaf->result = NULL;
-		break;
-	case RCK_ITEM_INCOMPLETE:
-		rck_lint_incomplete(user, leaf->where, &leaf->diag);
-		break;
-	case RCK_ITEM_ERROR:
-		rck_lint_error(user, leaf->where, &leaf->diag);
-		rck_scan_say(leaf);
-		break;
-	default:
-		break;
-	}
-	return true;
-}
-
-static void end(void *user, struct rck_scan_file *file)
-{
-	rck_lint_end(user);
-}
-
-static int run_scan(struct rck_lint *l, void *user)
-{
-	const struct rck_scan_ops ops = {
-		.user = l, .begin = begin, .emit = emit, .end = end, .prepare = prepare};
-	struct rck_inputs *in;
-	struct rck_diag diag;
-
-	if (rck_inputs_open(&inputs, &in, &diag)) {
-		rck_error("%s", diag.msg);
-		return RCK_EXIT_USAGE;
-	}
-	rck_scan_run(in, &scan, &ops);
-	rck_inputs_close(in);
-	rck_lint_finish(l);
-	return 0;
+	return rck_lint_scan(l, &inputs, &scan);
 }
 
 static int run(int n, char **operands)
@@ -137,7 +87,7 @@ static int run(int n, char **operands)
 		return print_rule(explain);
 	inputs.n = n;
 	inputs.operands = operands;
-	return rck_gate_run(&gate, run_scan, NULL);
+	return rck_gate_run(&gate, fill, NULL);
 }
 
 const struct rck_cmd rck_cmd_lint = {
