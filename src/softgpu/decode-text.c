@@ -118,7 +118,7 @@ static bool parse_operand(char *s, struct sg_token *t)
 	size_t n = strlen(s);
 
 	memset(t, 0, sizeof(*t));
-	snprintf(t->word, sizeof(t->word), "%s", s);
+	memcpy(t->word, s, n < sizeof(t->word) ? n : sizeof(t->word) - 1);
 	if (!strncmp(s, "sext(", 5) && s[n - 1] == ')') {
 		t->sext = true;
 		s[n - 1] = '\0';

@@ -265,7 +265,7 @@ static bool finish_valu(struct sg_program *p, const struct sg_text *t, struct sg
 	/* true16 writes the half into the register's name, mixhi into its own. */
 	if (in->half && ((t->nops && t->ops[0].half == 2) || strstr(op->name, "_mixhi_")))
 		m->op_sel |= 8;
-	for (unsigned int k = 0; k < in->nsrc; k++) {
+	for (unsigned int k = 0; k < in->nsrc && k < SG_SRC_MAX; k++) {
 		struct sg_src *s = &in->src[k];
 		bool packed = strchr("pqvPQ", s->type);
 
