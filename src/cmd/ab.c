@@ -211,6 +211,8 @@ static void release(struct ab *ab)
 
 static int check_options(void)
 {
+	if (rck_live_check_regex(o.done_regex))
+		return RCK_EXIT_USAGE;
 	if (o.timeout < 0 || o.grace < 0 || o.workers > 4096 ||
 		o.concurrent > RCK_SLOTS_MAX || o.exposures > 1000000 ||
 		o.seed > 0xffffffffu) {

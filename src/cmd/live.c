@@ -6,6 +6,7 @@
 #include "util/term.h"
 
 #include <errno.h>
+#include <regex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,6 +86,21 @@ void rck_live_progress(
 	fprintf(stderr, "\r%s%*s", line.buf, width < shown ? (int)(shown - width) : 0,
 		"");
 	shown = width;
+}
+
+int rck_live_check_regex(const char *text)
+{
+	regex_t regex;
+
+	if (!text)
+		return 0;
+	if (regcomp(&regex, text, REG_EXTENDED | REG_NOSUB)) {
+		rck_error("option '--done-regex': '%s' is no extended regular expression",
+			text);
+		return -EINVAL;
+	}
+	regfree(&regex);
+	return 0;
 }
 
 static void format_report(const struct rck_experiment *x, enum rck_live_format format,

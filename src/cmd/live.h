@@ -14,6 +14,9 @@ void rck_live_clear(void);
 /* Clears the line and gives the signals back. */
 void rck_live_end(void);
 
+/* --done-regex: 0, or -EINVAL after an error line. NULL is fine. */
+int rck_live_check_regex(const char *regex);
+
 /* --format text|json|junit|html, in this order. */
 enum rck_live_format { RCK_LIVE_TEXT, RCK_LIVE_JSON, RCK_LIVE_JUNIT, RCK_LIVE_HTML };
 #define RCK_LIVE_FORMATS "text|json|junit|html"

@@ -3,7 +3,6 @@
 #include "teardown/preloads.h"
 #include "util/msg.h"
 
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,19 +99,12 @@ static int expose(struct rck_experiment *x, const char *const *argv, const char 
 
 static int check_options(int n)
 {
-	regex_t regex;
-
 	if (!n) {
 		rck_error("no command given");
 		return RCK_EXIT_USAGE;
 	}
-	if (done_regex && regcomp(&regex, done_regex, REG_EXTENDED | REG_NOSUB)) {
-		rck_error("option '--done-regex': '%s' is no extended regular expression",
-			done_regex);
+	if (rck_live_check_regex(done_regex))
 		return RCK_EXIT_USAGE;
-	}
-	if (done_regex)
-		regfree(&regex);
 	if (timeout < 0 || grace < 0 || workers > 4096 || concurrent > RCK_SLOTS_MAX ||
 		exposures > 1000000) {
 		rck_error("a number is out of range: at most 4096 workers, %d exposures "

@@ -81,9 +81,9 @@ static void set_environment(const struct rck_supervise *s, int event_fd)
 }
 
 /* In the program's process, until exec. */
-static void program(const struct rck_supervise *s, int out, int event, int report)
+static void program(
+	const struct rck_supervise *s, pid_t supervisor, int out, int event, int report)
 {
-	pid_t parent = getppid();
 	sigset_t none;
 	int null, error;
 
@@ -91,7 +91,7 @@ static void program(const struct rck_supervise *s, int out, int event, int repor
 	 * the program is to compete with the load. */
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent || parent == 1)
+	if (getppid() != supervisor)
 		_exit(127);
 	signal(SIGINT, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
@@ -116,6 +116,7 @@ static void program(const struct rck_supervise *s, int out, int event, int repor
 static int start(struct watch *w)
 {
 	int out[2], event[2], report[2];
+	pid_t supervisor = getpid();
 	int failure = 0;
 
 	if (pipe2(out, O_CLOEXEC) || pipe2(event, O_CLOEXEC) || pipe2(report, O_CLOEXEC))
@@ -124,7 +125,7 @@ static int start(struct watch *w)
 	if (w->root < 0)
 		return -errno;
 	if (!w->root)
-		program(w->s, out[1], event[1], report[1]);
+		program(w->s, supervisor, out[1], event[1], report[1]);
 	close(out[1]);
 	close(event[1]);
 	close(report[1]);

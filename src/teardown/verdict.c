@@ -164,6 +164,8 @@ char *rck_verdict_cell(const struct rck_experiment *x, const struct rck_cell *c)
 		rck_strbuf_addf(&out, "%s%s ", out.buf[out.len - 2] == ':' ? "" : "; ",
 			x->n_arms > 1 ? x->arms[i].name : "it");
 		add_arm(&out, &t);
+		if (c->result.baseline[i].hangs)
+			rck_strbuf_adds(&out, "; it hung in a run without load, too");
 		if (i && rck_cell_tally(c, 0).n) {
 			struct rck_comparison p = rck_cell_compare(c, 0, i);
 			char *fisher = rck_verdict_p(p.fisher);
@@ -188,6 +190,10 @@ char *rck_verdict_cell(const struct rck_experiment *x, const struct rck_cell *c)
 		rck_strbuf_adds(&out,
 			" (Destructor order of AMD's builds, imitated by a preloaded "
 			"library; no library was modified.)");
+	if (c->result.confident)
+		rck_strbuf_adds(&out, " Stopped early by the sequential test, which says "
+				      "enough was seen; "
+				      "intervals and p are not adjusted for that.");
 	if (c->result.interrupted)
 		rck_strbuf_adds(&out, " Interrupted: this is a partial result.");
 	free(load);
