@@ -378,7 +378,7 @@ static bool get_device(const struct sg_agent *a, unsigned int attribute, void *v
 			((hsa_amd_hdp_flush_t){hdp_registers, hdp_registers + 1}));
 		break;
 	case HSA_AMD_AGENT_INFO_COOPERATIVE_QUEUES:
-		ANSWER(bool, a->card->cooperative);
+		ANSWER(bool, true);
 		break;
 	case HSA_AMD_AGENT_INFO_UUID:
 		snprintf(

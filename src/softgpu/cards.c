@@ -61,7 +61,6 @@ const struct sg_card sg_cards[] = {
 		.sdma_engines = 2,
 		.asic_revision = 0,
 		.asic_family = 145,
-		.cooperative = true,
 	},
 	{
 		.processor = "gfx1201",
@@ -87,7 +86,6 @@ const struct sg_card sg_cards[] = {
 		.sdma_engines = 2,
 		.asic_revision = 0,
 		.asic_family = 152,
-		.cooperative = true,
 	},
 	{
 		.processor = "gfx90a",
@@ -140,7 +138,6 @@ const struct sg_card sg_cards[] = {
 		.asic_revision = 1,
 		.asic_family = 141,
 		.fine_grained_memory = true,
-		.cooperative = true,
 	},
 };
 const size_t sg_n_cards = sizeof sg_cards / sizeof *sg_cards;

@@ -608,7 +608,8 @@ hsa_status_t hsa_executable_symbol_get_info(hsa_executable_symbol_t executable_s
 
 /* ------------------------------------------------------------------ dispatches */
 
-int sg_kernel_get(uint64_t address, struct sg_kernel *out, struct sg_fault *fault)
+int sg_loaded_kernel_get(
+	uint64_t address, struct sg_loaded_kernel *out, struct sg_fault *fault)
 {
 	int r = -ENOENT;
 
@@ -625,7 +626,7 @@ int sg_kernel_get(uint64_t address, struct sg_kernel *out, struct sg_fault *faul
 					NULL, &l->code, fault);
 			if (!r) {
 				e->running++;
-				*out = (struct sg_kernel){s, l->code, e};
+				*out = (struct sg_loaded_kernel){s, l->code, e};
 			}
 			break;
 		}
@@ -633,7 +634,7 @@ int sg_kernel_get(uint64_t address, struct sg_kernel *out, struct sg_fault *faul
 	return r;
 }
 
-void sg_kernel_put(struct sg_kernel *kernel)
+void sg_loaded_kernel_put(struct sg_loaded_kernel *kernel)
 {
 	struct executable *e = kernel->executable;
 

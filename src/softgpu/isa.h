@@ -199,6 +199,7 @@ struct sg_wave {
 	struct sg_span span[4]; /* the last ranges that were found good */
 	uint32_t span_next;
 	uint32_t barrier_phase;
+	uint32_t gws_round; /* of the barrier over all groups that it waits at; 0: none */
 	uint32_t schedule_mode;
 	uint32_t gpr_idx; /* gfx9: s_set_gpr_idx_on's mask, 0 when off */
 	uint64_t executed;

@@ -85,7 +85,7 @@ static hsa_status_t status_of(enum sg_fault_kind kind)
 }
 
 static hsa_status_t execute(struct sg_queue *q, uint64_t index, const struct sg_packet *p,
-	const struct sg_kernel *k)
+	const struct sg_loaded_kernel *k)
 {
 	const struct sg_launch launch = {
 		.packet = *p,
@@ -114,7 +114,7 @@ static hsa_status_t dispatch(
 {
 	const char *why = check_dispatch(p);
 	struct sg_fault fault = {0};
-	struct sg_kernel kernel;
+	struct sg_loaded_kernel kernel;
 	hsa_status_t s = HSA_STATUS_SUCCESS;
 	int r;
 
@@ -122,7 +122,7 @@ static hsa_status_t dispatch(
 		return malformed(q, index, why);
 	if (p->group_segment_size > q->agent->card->lds)
 		return malformed(q, index, "a dispatch with more LDS than there is");
-	r = sg_kernel_get(p->kernel_object, &kernel, &fault);
+	r = sg_loaded_kernel_get(p->kernel_object, &kernel, &fault);
 	if (r) {
 		sg_log(SG_LOG_ERROR,
 			"packet %" PRIu64 " of queue %" PRIu64
@@ -139,7 +139,7 @@ static hsa_status_t dispatch(
 		p->workgroup_size[1], p->workgroup_size[2]);
 	if (sg_executes())
 		s = execute(q, index, p, &kernel);
-	sg_kernel_put(&kernel);
+	sg_loaded_kernel_put(&kernel);
 	return s;
 }
 

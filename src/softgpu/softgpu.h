@@ -101,12 +101,6 @@ struct sg_card {
 	uint32_t sdma_engines;
 	uint32_t asic_revision, asic_family;
 	bool fine_grained_memory; /* of the device itself */
-	/*
-	 * Cooperative queues. Not offered where grids synchronise by the global wave sync
-	 * (ds_gws_*, gfx10 and gfx90a), which the interpreter does not have; HIP then
-	 * refuses a cooperative launch.
-	 */
-	bool cooperative;
 };
 
 extern const struct sg_card sg_cards[];
@@ -272,16 +266,17 @@ hsa_status_t sg_packet_run(struct sg_queue *queue, uint64_t index, const void *p
 /* ----------------------------------------------------------- executable.c */
 
 /* The kernel whose descriptor is at address, and the code object it is in; the caller
- * holds it until sg_kernel_put. */
-struct sg_kernel {
+ * holds it until sg_loaded_kernel_put. */
+struct sg_loaded_kernel {
 	const struct sg_symbol *symbol;
 	struct sg_code *code;
 	void *executable;
 };
 
 /* 0; -ENOENT no kernel there; -EIO and *fault: its code cannot be executed. */
-int sg_kernel_get(uint64_t address, struct sg_kernel *out, struct sg_fault *fault);
-void sg_kernel_put(struct sg_kernel *kernel);
+int sg_loaded_kernel_get(
+	uint64_t address, struct sg_loaded_kernel *out, struct sg_fault *fault);
+void sg_loaded_kernel_put(struct sg_loaded_kernel *kernel);
 void sg_executables_destroy(void);
 
 /* --------------------------------------------------------------- system.c */
