@@ -3,6 +3,7 @@
 #include "cmd/extract.h"
 #include "cmd/scan.h"
 #include "cmd/select.h"
+#include "container/container.h"
 #include "report/inspect-json.h"
 #include "report/inspect-text.h"
 #include "util/msg.h"
@@ -186,13 +187,17 @@ static void emit_problem(struct inspect *in, const struct rck_scan_leaf *leaf)
 static void extract(struct inspect *in, const struct rck_scan_leaf *leaf)
 {
 	struct rck_json_place place = {leaf->file->path, leaf->where};
-	struct rck_diag diag;
+	struct rck_diag diag, told;
 	const char *to;
 
 	if (rck_extract_write(in->extract, leaf->item->data, leaf->item->size,
 		    rck_code_object_target(leaf->co), &to, &diag)) {
 		rck_error("'%s': %s", to, diag.msg);
 		in->file.errors++;
+		rck_fail(&told, diag.code, RCK_OFFSET_NONE, "'%s': %s", to, diag.msg);
+		if (!in->text)
+			rck_inspect_json_problem(
+				&in->json, &place, RCK_ITEM_ERROR, &told);
 		return;
 	}
 	if (in->text)

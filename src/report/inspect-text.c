@@ -8,6 +8,9 @@
 #include <string.h>
 
 #define INDENT 2
+/* Different remarks that are told of a file; the rest is counted. */
+#define MAX_REMARKS 20
+
 /* Problems of a file with the same message are told once. */
 struct remark {
 	enum rck_item_kind kind;
@@ -37,6 +40,8 @@ struct rck_inspect_text {
 	char **targets;
 	size_t n_targets;
 	struct remark *remarks, **last_remark;
+	unsigned n_remarks;
+	uint64_t more_remarks;
 	uint64_t extracted;
 	bool cause_seen[RCK_CAUSE_COUNT_];
 };
@@ -82,6 +87,8 @@ void rck_inspect_text_file(struct rck_inspect_text *t, const char *path)
 	t->n_targets = 0;
 	t->remarks = NULL;
 	t->last_remark = &t->remarks;
+	t->n_remarks = 0;
+	t->more_remarks = 0;
 	t->extracted = 0;
 	memset(t->cause_seen, 0, sizeof(t->cause_seen));
 }
@@ -133,6 +140,11 @@ void rck_inspect_text_problem(struct rck_inspect_text *t, const char *where,
 			r->n++;
 			return;
 		}
+	if (t->n_remarks == MAX_REMARKS) {
+		t->more_remarks++;
+		return;
+	}
+	t->n_remarks++;
 	r = rck_xcalloc(1, sizeof(*r));
 	*r = (struct remark){kind, rck_xstrdup(diag->msg), rck_xstrdup(where), 1, NULL};
 	*t->last_remark = r;
@@ -280,11 +292,15 @@ static void print_remarks(struct rck_inspect_text *t)
 		free(r->where);
 		free(r);
 	}
+	if (t->more_remarks)
+		rck_strbuf_addf(
+			t->out, "  … and %" PRIu64 " more notes\n", t->more_remarks);
 }
 
 void rck_inspect_text_file_end(struct rck_inspect_text *t, const struct rck_summary *s)
 {
-	bool told = s->errors && !s->code_objects && !s->incomplete; /* on stderr */
+	/* on stderr, and there is nothing else to say */
+	bool told = s->errors && !s->code_objects && !s->incomplete && !t->remarks;
 
 	if (!told) {
 		rck_strbuf_adds(t->out, t->n_shown++ ? "\n" : "");
