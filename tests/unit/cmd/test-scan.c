@@ -224,7 +224,8 @@ static void file_shrinks(void **state)
 			&(struct rck_scan_ops){.user = &s, .emit = shrink_at_first});
 		rck_inputs_close(in);
 		unlink(s.path);
-		assert_int_equal(s.objects, 1);
+		/* other threads may have been faster */
+		assert_true(s.objects == 1 || (jobs > 1 && s.objects > 1));
 		assert_int_equal(s.changed, 1);
 	}
 	if (!*state)
