@@ -90,13 +90,13 @@ static bool indices(int32_t *idx, unsigned int words, uint64_t size, const uint3
 		return false;
 	end = (uint32_t)size - 4 * words;
 	for (unsigned int h = 0; h < n; h += 32, idx += 32, off += 32, em += 32)
-#pragma GCC ivdep
-		for (int i = 0; i < 32; i++) {
-			uint32_t o = (off[i] + plus) & em[i];
+		LANES_FREE
+	for (int i = 0; i < 32; i++) {
+		uint32_t o = (off[i] + plus) & em[i];
 
-			bad |= (o & 3) | (o > end ? 1u : 0u);
-			idx[i] = (int32_t)(o >> 2);
-		}
+		bad |= (o & 3) | (o > end ? 1u : 0u);
+		idx[i] = (int32_t)(o >> 2);
+	}
 	return !bad;
 }
 
@@ -136,7 +136,7 @@ static bool gather(uint32_t *d, unsigned int words, const void *base, uint64_t s
 		const int32_t *x = idx + h, x0 = x[0];
 		int32_t line = 0, same = 0;
 
-#pragma GCC unroll 1
+		LANES_ROLLED
 		for (int j = 0; j < 16; j++) {
 			line |= x[j] - x0 - j;
 			same |= x[j] - x0;
@@ -148,16 +148,14 @@ static bool gather(uint32_t *d, unsigned int words, const void *base, uint64_t s
 			/* 16 in a row, 16 times one, or each its own: a gather is
 			 * slowest. */
 			if (!same)
-#pragma GCC unroll 1
-				for (int j = 0; j < 16; j++)
-					one[j] = *from;
-			else if (line)
-				for (int j = 0; j < 16; j++)
-					one[j] = s[x[j] + (int32_t)k];
+				LANES_ROLLED
+			for (int j = 0; j < 16; j++)
+				one[j] = *from;
+			else if (line) for (int j = 0; j < 16; j++) one[j] =
+				s[x[j] + (int32_t)k];
 			if (!same || line)
 				from = one;
-#pragma GCC unroll 1
-#pragma GCC ivdep
+			LANES_FREE
 			for (int j = 0; j < 16; j++)
 				to[j] = (from[j] & e[j]) | (to[j] & ~e[j]);
 		}

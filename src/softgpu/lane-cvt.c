@@ -52,13 +52,13 @@ static inline uint16_t f2h_rtz(float f)
 static inline int32_t norm(float a, float lo, float hi, float scale)
 {
 	a = a != a ? 0 : a < lo ? lo : a > hi ? hi : a;
-	return (int32_t)__builtin_roundeven((double)a * scale);
+	return (int32_t)roundeven((double)a * scale);
 }
 
 static inline uint32_t pk_u8(float a, uint32_t b, uint32_t c)
 {
 	uint32_t s = 8 * (b & 3);
-	float r = __builtin_roundevenf(a);
+	float r = roundevenf(a);
 	uint32_t v = r != r || r < 0 ? 0 : r > 255 ? 255 : (uint32_t)r;
 
 	return (c & ~(0xffu << s)) | v << s;

@@ -90,7 +90,7 @@ OPC(v_subb_co_u32, u, u, u, m, "um:uum", a - b - (c & 1), a < (uint64_t)b + (c &
 OPC(v_subbrev_co_u32, u, u, u, m, "um:uum", b - a - (c & 1), b < (uint64_t)a + (c & 1))
 OPC(v_mad_u64_u32, U, u, u, U, "Um:uuU", (uint64_t)a * b + c, r < c)
 OPC(v_mad_i64_i32, I, i, i, I, "Im:iiI", (int64_t)((uint64_t)((int64_t)a * b) + (uint64_t)c),
-	__builtin_add_overflow_p((int64_t)a * b, c, (int64_t)0))
+	add_overflows((int64_t)a * b, c))
 OP3(v_mad_nc_u64_u32, U, u, u, U, 0, (uint64_t)a * b + c)
 OP3(v_mad_nc_i64_i32, I, i, i, I, 0, (int64_t)((uint64_t)((int64_t)a * b) + (uint64_t)c))
 /* clang-format on */

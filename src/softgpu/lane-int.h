@@ -17,6 +17,21 @@ static inline uint32_t u24(uint32_t x)
 	return x & 0xffffff;
 }
 
+static inline int add_overflows(int64_t a, int64_t b)
+{
+	return __builtin_add_overflow(a, b, &a);
+}
+
+static inline int sub_overflows_32(int32_t a, int32_t b)
+{
+	return __builtin_sub_overflow(a, b, &a);
+}
+
+static inline int add_overflows_32(int32_t a, int32_t b)
+{
+	return __builtin_add_overflow(a, b, &a);
+}
+
 static inline int32_t sat_i32(int64_t x)
 {
 	return x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : (int32_t)x;

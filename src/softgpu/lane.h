@@ -111,7 +111,15 @@ static inline uint64_t sg_d_bits(double f)
 #define S_B(x) ST2(x)
 #define S_I(x) ST2((uint64_t)(x))
 
-#define LANES _Pragma("GCC ivdep") for (int i = 0; i < 32; i++)
+/* Rows are one and the same or apart: no lane depends on another's. */
+#ifdef __clang__
+#define LANES_FREE _Pragma("clang loop vectorize(assume_safety)")
+#define LANES_ROLLED
+#else
+#define LANES_FREE   _Pragma("GCC ivdep")
+#define LANES_ROLLED _Pragma("GCC unroll 1")
+#endif
+#define LANES LANES_FREE for (int i = 0; i < 32; i++)
 
 #define LANE_ENTRY(NAME, SIG, FLAGS)                                                     \
 	static const struct sg_op sg_op_##NAME = {                                       \

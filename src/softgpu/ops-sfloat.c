@@ -95,7 +95,7 @@ static float min_num(float a, float b, bool max)
 	SF1(s_ceil_##T, F, F, ceilf(a)) \
 	SF1(s_floor_##T, F, F, floorf(a)) \
 	SF1(s_trunc_##T, F, F, truncf(a)) \
-	SF1(s_rndne_##T, F, F, __builtin_roundevenf(a)) \
+	SF1(s_rndne_##T, F, F, roundevenf(a)) \
 	SFC(s_cmp_lt_##T, F, a < b) \
 	SFC(s_cmp_eq_##T, F, a == b) \
 	SFC(s_cmp_le_##T, F, a <= b) \

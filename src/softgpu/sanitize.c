@@ -477,11 +477,15 @@ static void step_vmem(struct sg_san *s, struct sg_wave *w, const struct sg_inst 
 			lds_access(s, w, in, g, addr, bytes, write, atomic, i);
 		} else {
 			/* Loads past the near caches are how atomic loads are made. */
-			s->atomics |= atomic || (!write && (in->mods->glc || in->mods->coherent));
+			s->atomics |= atomic ||
+				      (!write && (in->mods->glc || in->mods->coherent));
 			if (write && in->src[SG_M_DATA].kind &&
 				!(defined(v, w, &in->src[SG_M_DATA]) >> i & 1))
 				need_defined(s, w, in, v, &in->src[SG_M_DATA], "stored");
-			global_touch(s, w, in, addr, bytes, write, atomic, i);
+			global_touch(s, w, in, addr, bytes, write,
+				atomic ||
+					(!write && (in->mods->glc || in->mods->coherent)),
+				i);
 		}
 	}
 	if (dir == SG_LOAD || in->ndst) {
@@ -534,13 +538,18 @@ static void step_lds(struct sg_san *s, struct sg_wave *w, const struct sg_inst *
 static void step_valu(struct sg_san *s, struct sg_wave *w, const struct sg_inst *in,
 	struct shadow_wave *v)
 {
-	uint64_t all = UINT64_MAX, exec = sg_exec(w);
+	/* Their low word needs the sources' low words only. */
+	static const char *const low_first[] = {"v_mad_u64_u32", "v_mad_i64_i32",
+		"v_lshlrev_b64", "v_lshl_add_u64", "v_add_u64", "v_mov_b64",
+		"v_pk_mov_b32", "v_pk_add_f32", "v_pk_mul_f32", "v_pk_fma_f32"};
+	uint64_t all = UINT64_MAX, low = UINT64_MAX, exec = sg_exec(w);
 
 	for (unsigned int k = 0; k < in->nsrc; k++)
 		if (in->src[k].kind == SG_K_VGPR) {
 			check_pending(s, w, in, v, in->src[k].off,
 				sg_type_words(in->src[k].type));
 			all &= defined(v, w, &in->src[k]);
+			low &= v->defined[in->src[k].off / w->lanes];
 		}
 	if (!in->ndst || in->dst[0].kind != SG_K_VGPR)
 		return;
@@ -550,6 +559,13 @@ static void step_valu(struct sg_san *s, struct sg_wave *w, const struct sg_inst 
 		define(v, w, &in->dst[0], UINT64_MAX, UINT64_MAX);
 	else
 		define(v, w, &in->dst[0], exec, in->mods->dpp ? UINT64_MAX : all);
+	for (unsigned int k = 0; in->wide && k < sizeof(low_first) / sizeof(*low_first);
+		k++)
+		if (!strcmp(in->op->name, low_first[k])) {
+			uint64_t *d = &v->defined[in->dst[0].off / w->lanes];
+
+			*d = (*d & ~exec) | (low & exec);
+		}
 }
 
 static void group_forget(struct sg_san *s, struct shadow_group *g)

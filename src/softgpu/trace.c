@@ -1,7 +1,7 @@
 /*
  * Watching execution, instruction by instruction: RCK_SOFT_TRACE writes each one with its
- * wave, RCK_SOFT_COUNT counts them by kernel and operation, RCK_SOFT_SANITIZE checks them.
- * Each is a file's name, or - (also 1) for stderr. Without them nothing here runs.
+ * wave, RCK_SOFT_COUNT counts them by kernel and operation, RCK_SOFT_SANITIZE checks
+ * them. Each is a file's name, or - (also 1) for stderr. Without them nothing here runs.
  */
 #include "softgpu/sanitize.h"
 

@@ -80,7 +80,7 @@ KERNEL k_atomics(const u32 *in, u32 *out, u32 n)
 		__atomic_fetch_or(&out[2], x & 0x0f0f0f0f, __ATOMIC_RELAXED);
 		__atomic_fetch_and(&out[3], x | 0x0ff00000, __ATOMIC_RELAXED);
 		__atomic_fetch_sub(&out[4], x * 3, __ATOMIC_SEQ_CST);
-		old = out[5]; /* a compare-and-swap loop: the largest */
+		old = __atomic_load_n(&out[5], __ATOMIC_RELAXED); /* a compare-and-swap loop: the largest */
 		do {
 			if (old >= x)
 				break;
