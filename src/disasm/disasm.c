@@ -8,11 +8,13 @@
 #include <string.h>
 
 #include "disasm/backend.h"
+#include "util/range.h"
 
 struct rck_disasm {
 	const struct rck_disasm_backend *backend;
 	void *state;
 	char name[32];
+	bool sdwa, gfx9; /* the generations that the traps below belong to */
 };
 
 static int diag_set(struct rck_diag *diag, int code, const char *fmt, const char *arg)
@@ -111,6 +113,9 @@ int rck_disasm_open(const char *target_id, const struct rck_disasm_options *opti
 		llvm = backend_open(d, &rck_disasm_llvm, o->llvm, &t);
 	pthread_mutex_unlock(&lock);
 	if (!comgr || !llvm) {
+		d->gfx9 = !strncmp(t.processor, "gfx9", 4);
+		d->sdwa = d->gfx9 || !strncmp(t.processor, "gfx8", 4) ||
+			  !strncmp(t.processor, "gfx10", 5);
 		*out = d;
 		return 0;
 	}
@@ -125,6 +130,30 @@ int rck_disasm_open(const char *target_id, const struct rck_disasm_options *opti
 		t.isa);
 }
 
+/*
+ * Encodings with fields that mean nothing, on which the libraries crash instead of
+ * failing (comgr 2.4 and LLVM 22.1 were seen to): SDWA selectors 7 and dst_unused 3; on
+ * gfx9 a literal as buffer offset or as packed source. Field places: AMD's Vega and RDNA2
+ * ISA guides, "Microcode formats".
+ */
+static bool encoding_crashes(const struct rck_disasm *d, uint32_t w0, uint32_t w1)
+{
+	uint32_t top = w0 >> 24;
+	bool vop1 = w0 >> 25 == 0x3f, vopc = w0 >> 25 == 0x3e;
+
+	if (d->sdwa && !(w0 >> 31) && (w0 & 0x1ff) == 0xf9) {
+		if ((w1 >> 16 & 7) == 7 || (!vop1 && (w1 >> 24 & 7) == 7))
+			return true;
+		return !vopc && ((w1 >> 8 & 7) == 7 || (w1 >> 11 & 3) == 3);
+	}
+	if (!d->gfx9)
+		return false;
+	if ((top >= 0xe0 && top <= 0xe3) || (top >= 0xe8 && top <= 0xeb))
+		return w1 >> 24 == 0xff;
+	return top == 0xd3 && ((w1 & 0x1ff) == 0xff || (w1 >> 9 & 0x1ff) == 0xff ||
+				      (w1 >> 18 & 0x1ff) == 0xff);
+}
+
 int rck_disasm_next(struct rck_disasm *d, const void *code, size_t avail, uint64_t pc,
 	char *text, size_t text_cap, size_t *len)
 {
@@ -133,6 +162,9 @@ int rck_disasm_next(struct rck_disasm *d, const void *code, size_t avail, uint64
 
 	if (avail < 4)
 		return -ENODATA;
+	if (avail >= 8 &&
+		encoding_crashes(d, rck_le32(code), rck_le32((const uint8_t *)code + 4)))
+		return -EILSEQ;
 	n = d->backend->next(d->state, code, avail, pc, raw);
 	if (n < 0)
 		return n;

@@ -91,7 +91,7 @@ static double div_scale_d(double a, double b, double c, bool *vcc)
 	double mq = fabs(frexp(c, &ec) / frexp(b, &eb));
 
 	/* The quotient's size without its underflow. */
-	tiny_q = c - c == 0 && b - b == 0 ? ilogb(mq) + ec - eb < -1022
+	tiny_q = c - c == 0 && b - b == 0 ? (long)ilogb(mq) + ec - eb < -1022
 					  : fabs(c / b) < 0x1p-1022;
 	*vcc = false;
 	if (b == 0 || c == 0)

@@ -5,7 +5,8 @@
 #include <string.h>
 #include <xmmintrin.h>
 
-static const uint32_t all_on[SG_LANES_MAX] = {[0 ... SG_LANES_MAX - 1] = UINT32_MAX};
+static const uint32_t all_on[2 * SG_LANES_MAX] = {
+	[0 ... 2 * SG_LANES_MAX - 1] = UINT32_MAX};
 
 static void splat(const struct sg_wave *w, uint32_t value, uint32_t *row)
 {
@@ -418,11 +419,9 @@ static void put_half(struct sg_wave *w, const struct sg_inst *in, const uint32_t
 
 static void put_mask(struct sg_wave *w, const struct sg_inst *in, uint64_t mask)
 {
-	const struct sg_dst *d = &in->dst[in->ndst - 1];
-
 	mask &= sg_exec(w);
-	if (in->ndst && d->type == 'm')
-		sg_mask_write(w, d, mask);
+	if (in->ndst && in->dst[in->ndst - 1].type == 'm')
+		sg_mask_write(w, &in->dst[in->ndst - 1], mask);
 	if (in->cmpx) {
 		sg_set_s64(w, SG_S_EXEC,
 			sg_wave64(w) ? mask : mask | (uint64_t)w->s[SG_S_EXEC + 1] << 32);
@@ -528,7 +527,7 @@ static const struct sg_inst *valu_indexed(struct sg_wave *w, const struct sg_ins
 
 const struct sg_inst *sg_exec_valu(struct sg_wave *w, const struct sg_inst *in)
 {
-	const uint32_t *a, *b = NULL, *c = NULL;
+	const uint32_t *a, *b = all_on, *c = all_on; /* absent: a row to read */
 	const size_t st = w->lanes;
 	uint32_t *d;
 	uint64_t mask;
@@ -570,8 +569,8 @@ const struct sg_inst *sg_exec_vopd(struct sg_wave *w, const struct sg_inst *in)
 
 	/* y into a row of its own, then x, then y's row into its register. */
 	a = sg_src_row(w, y, 0);
-	b = y->nsrc > 1 ? sg_src_row(w, y, 1) : NULL;
-	c = y->nsrc > 2 ? sg_src_row(w, y, 2) : NULL;
+	b = y->nsrc > 1 ? sg_src_row(w, y, 1) : all_on;
+	c = y->nsrc > 2 ? sg_src_row(w, y, 2) : all_on;
 	memcpy(row, d, 4 * st);
 	if (y->full || w->fp_slow) {
 		/* The full path writes the register itself: save and put back. */

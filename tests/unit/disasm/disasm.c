@@ -117,6 +117,48 @@ static void test_target_id(void **state)
 	rck_disasm_close(NULL);
 }
 
+/* Bytes that crash the libraries themselves must not reach them. */
+static void test_crashing(void **state)
+{
+	static const struct {
+		const char *target;
+		uint32_t code[4];
+	} bad[] = {
+		{"gfx90a", {0x42304cf9, 0x42e7949b}},
+		{"gfx90a", {0x20e5faf9, 0xb4943f4e}},
+		{"gfx90a", {0xd3f4284f, 0x59633cff}},
+		{"gfx90a", {0xe26041f8, 0xff4fa07e}},
+		{"gfx942", {0xe9549087, 0xffc8b181}},
+		{"gfx1030", {0x0bdff8f9, 0xd0f74017}},
+	};
+	struct rck_diag diag = {0};
+	struct rck_disasm *d = NULL;
+	uint64_t s = 88172645463325252ull;
+	char text[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		if (rck_disasm_open(bad[i].target, NULL, &d, &diag))
+			continue;
+		assert_int_equal(
+			rck_disasm_next(d, bad[i].code, 16, 0, text, sizeof(text), NULL),
+			-EILSEQ);
+		/* and any other bytes: no crash */
+		for (int r = 0; r < 20000; r++) {
+			uint32_t code[4];
+
+			for (int k = 0; k < 4; k++) {
+				s ^= s << 13;
+				s ^= s >> 7;
+				s ^= s << 17;
+				code[k] = (uint32_t)(s >> 16);
+			}
+			rck_disasm_next(d, code, 16, 0, text, sizeof(text), NULL);
+		}
+		rck_disasm_close(d);
+	}
+}
+
 static void test_unknown(void **state)
 {
 	const struct rck_disasm_options none = {.comgr = "", .llvm = ""};
@@ -138,6 +180,7 @@ int main(void)
 		cmocka_unit_test(test_llvm),
 		cmocka_unit_test(test_fallback),
 		cmocka_unit_test(test_target_id),
+		cmocka_unit_test(test_crashing),
 		cmocka_unit_test(test_unknown),
 	};
 
