@@ -450,13 +450,17 @@ static void report_launch(struct run *r, const struct rck_build_object *o)
 			r->status = rck_exit_worse(r->status, RCK_EXIT_FINDINGS);
 }
 
-static void report_not_launched(const struct rck_build *b)
+static void report_not_launched(struct run *r)
 {
+	const struct rck_build *b = &r->build;
+	size_t launched = 0, other = 0;
 	bool as_v4 = false;
 
 	for (size_t i = 0; i < b->n_objects; i++) {
 		const struct rck_build_object *o = &b->objects[i];
 
+		launched += o->launched == RCK_BUILD_LAUNCHED;
+		other += o->launched == RCK_BUILD_OTHER_GPU;
 		if (o->launched == RCK_BUILD_OTHER_GPU &&
 			(!i || b->objects[i - 1].device != o->device))
 			rck_notice("%s: not launched, the GPU is %s", o->job.target,
@@ -467,6 +471,10 @@ static void report_not_launched(const struct rck_build *b)
 				o->device->device.hip_version_text);
 			as_v4 = true;
 		}
+	}
+	if (other && !launched) {
+		rck_error("nothing is launched: no target given is the GPU's");
+		trouble(r);
 	}
 }
 
@@ -506,7 +514,7 @@ static void launch_all(struct run *r)
 		launch_object(r, &r->build.objects[i], i);
 		report_launch(r, &r->build.objects[i]);
 	}
-	report_not_launched(&r->build);
+	report_not_launched(r);
 	compare_bits(r);
 }
 

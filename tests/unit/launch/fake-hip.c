@@ -14,6 +14,7 @@
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
+#include <elf.h>
 #include <signal.h>
 #include <stdlib.h>
 
@@ -163,17 +164,27 @@ API int hipModuleLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, un
 	return 0;
 }
 
+/* Bytes of an image: up to the end of an ELF's section headers, or of the text. */
+static size_t image_size(const char *image)
+{
+	const Elf64_Ehdr *e = (const Elf64_Ehdr *)image;
+
+	if (memcmp(image, ELFMAG, SELFMAG))
+		return strlen(image);
+	return e->e_shoff + (size_t)e->e_shnum * e->e_shentsize;
+}
+
 /* A module is its image: kernels are told apart by the names in it. */
 API int hipModuleLoadData(void **module, const void *image)
 {
 	*module = (void *)(uintptr_t)image;
-	return memcmp(image, "FAKE", 4) ? 209 : 0;
+	return memcmp(image, "FAKE", 4) && memcmp(image, ELFMAG, SELFMAG) ? 209 : 0;
 }
 
 API int hipModuleGetFunction(void **f, void *module, const char *name)
 {
 	*f = (void *)(uintptr_t)rck_bundled_find(name);
-	return *f && strstr(module, name) ? 0 : 500;
+	return *f && memmem(module, image_size(module), name, strlen(name)) ? 0 : 500;
 }
 
 API int hipMalloc(void **p, size_t n)
@@ -232,6 +243,36 @@ API int hipEventElapsedTime(float *ms, void *from, void *to)
 {
 	*ms = 0.25f;
 	return 0;
+}
+
+/* The HSA runtime below: one CPU, and one GPU at HIP's PCI address. */
+typedef int (*agent_fn)(uint64_t agent, void *data);
+
+API int hsa_iterate_agents(agent_fn fn, void *data)
+{
+	int stop = fn(1, data);
+
+	return stop ? stop : fn(2, data);
+}
+
+API int hsa_agent_get_info(uint64_t agent, int what, void *value)
+{
+	if (what == 17)
+		*(uint32_t *)value = agent == 2;
+	else
+		*(uint32_t *)value = what == 0xa006 ? 1 << 8 : 0;
+	return 0;
+}
+
+API int hsa_agent_iterate_isas(uint64_t agent, agent_fn fn, void *data)
+{
+	return fn(7, data);
+}
+
+API int hsa_isa_get_info_alt(uint64_t isa, int what, void *value)
+{
+	strcpy(value, "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-");
+	return what != 1 || isa != 7;
 }
 
 #define NOTHING(name)                                                                    \

@@ -244,6 +244,8 @@ static void test_query(void **state)
 	assert_int_equal(d.kind, RCK_DEVICE_HIP);
 	assert_string_equal(d.name, "a fake device");
 	assert_int_equal(d.hip_version, 60443484);
+	assert_string_equal(d.hip_version_text, "6.4.43484");
+	assert_string_equal(d.target, "gfx90a:sramecc+:xnack-");
 	assert_non_null(strstr(d.hip, "libamdhip64.so.6"));
 	rck_device_release(&d);
 }
