@@ -19,6 +19,7 @@ enum format {
 	FORMAT_SARIF,
 	FORMAT_JUNIT,
 	FORMAT_GITHUB,
+	FORMAT_HTML,
 };
 
 /* ---- policy and baseline */
@@ -138,6 +139,7 @@ static int report(const struct rck_gate *g, const struct rck_lint *l)
 		[FORMAT_SARIF] = rck_findings_sarif,
 		[FORMAT_JUNIT] = rck_findings_junit,
 		[FORMAT_GITHUB] = rck_findings_github,
+		[FORMAT_HTML] = rck_findings_html,
 	};
 	const struct rck_report_options o = {
 		.color = !g->output && rck_term_color((enum rck_color_mode)g->color, 1),
@@ -171,7 +173,7 @@ static int check(const struct rck_gate *g, struct rck_policy *policy, const char
 		.policy = policy,
 		.cwd = cwd,
 		.root = g->root ? g->root : cwd,
-		.all_names = false,
+		.all_names = g->format == FORMAT_HTML,
 		.no_reach = g->no_disassembly,
 	};
 	_cleanup_free_ char *real_root = g->root ? realpath(g->root, NULL) : NULL;

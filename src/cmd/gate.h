@@ -22,7 +22,8 @@ struct rck_gate {
 
 #define RCK_GATE_OPTIONS(g)                                                              \
 	{RCK_OPT_CHOICE, 'f', "format", &(g).format,                                     \
-		"text|json|jsonl|sarif|junit|github", "what to write (default text)"},   \
+		"text|json|jsonl|sarif|junit|github|html",                               \
+		"what to write (default text)"},                                         \
 		{RCK_OPT_STRING, 'o', "output", &(g).output, "FILE",                     \
 			"write to FILE, not to stdout"},                                 \
 		{RCK_OPT_STRING, 'c', "config", &(g).config, "FILE",                     \

@@ -111,13 +111,11 @@ static bool grew(uint64_t from, uint64_t to, unsigned tolerance)
 
 static void judge(struct rck_diff_kernel *k, unsigned tolerance)
 {
-	/* registers alone do not cost: what they displace does */
-	const unsigned costs = 1u << RCK_DIFF_SPILLS | 1u << RCK_DIFF_SCRATCH |
-			       1u << RCK_DIFF_LDS | 1u << RCK_DIFF_VGPRS;
-
 	if (k->kind == RCK_DIFF_CHANGED) {
-		k->gained = k->new.flags & ~k->old.flags &FIRM;
-		k->lost = k->old.flags & ~k->new.flags &FIRM;
+		k->gained = FIRM & k->new.flags & ~k->old.flags;
+		k->lost = FIRM & k->old.flags & ~k->new.flags;
+		if (k->new.flags & RCK_FLAG_STACK_POSSIBLE)
+			k->lost &= ~(unsigned)RCK_FLAG_STACK;
 		for (int i = 0; i < RCK_DIFF_FACTS; i++) {
 			if (grew(k->old.facts[i], k->new.facts[i], tolerance))
 				k->worse |= 1u << i;
@@ -125,9 +123,12 @@ static void judge(struct rck_diff_kernel *k, unsigned tolerance)
 				k->better |= 1u << i;
 		}
 	} else if (k->kind == RCK_DIFF_ADDED) {
-		k->gained = k->new.flags &FIRM;
+		k->gained = FIRM & k->new.flags;
 	}
-	k->regression = k->gained || (k->worse & costs);
+	/* scratch of a stack without a known size says nothing about the size */
+	if (k->old.flags & (RCK_FLAG_STACK | RCK_FLAG_STACK_POSSIBLE))
+		k->worse &= ~(1u << RCK_DIFF_SCRATCH);
+	k->regression = k->gained || (k->worse & RCK_DIFF_COSTS);
 }
 
 static void add_kernel(struct rck_diff *d, const struct entry *e, enum rck_diff_kind kind,

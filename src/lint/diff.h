@@ -18,6 +18,11 @@ enum rck_diff_fact {
 };
 const char *rck_diff_fact_name(enum rck_diff_fact f); /* "vgprs", for JSON */
 
+/* What makes a regression by growing: registers that are free cost nothing. */
+#define RCK_DIFF_COSTS                                                                   \
+	(1u << RCK_DIFF_SPILLS | 1u << RCK_DIFF_SCRATCH | 1u << RCK_DIFF_LDS |           \
+		1u << RCK_DIFF_VGPRS)
+
 enum rck_diff_kind {
 	RCK_DIFF_CHANGED,
 	RCK_DIFF_ADDED,

@@ -22,14 +22,14 @@ static const struct {
 #define N_FLAGS (sizeof(flags) / sizeof(flags[0]))
 
 static const struct {
-	const char *title, *unit;
+	const char *title, *unit, *more;
 } facts[RCK_DIFF_FACTS] = {
-	[RCK_DIFF_VGPRS] = {"VGPRs", ""},
-	[RCK_DIFF_AGPRS] = {"AGPRs", ""},
-	[RCK_DIFF_SGPRS] = {"SGPRs", ""},
-	[RCK_DIFF_SPILLS] = {"spills", ""},
-	[RCK_DIFF_SCRATCH] = {"scratch", " B"},
-	[RCK_DIFF_LDS] = {"LDS", " B"},
+	[RCK_DIFF_VGPRS] = {"VGPRs", "", "needs more vector registers"},
+	[RCK_DIFF_AGPRS] = {"AGPRs", "", ""},
+	[RCK_DIFF_SGPRS] = {"SGPRs", "", ""},
+	[RCK_DIFF_SPILLS] = {"spills", "", "spills more"},
+	[RCK_DIFF_SCRATCH] = {"scratch", " B", "needs more scratch"},
+	[RCK_DIFF_LDS] = {"LDS", " B", "needs more LDS"},
 };
 
 /* ---- text: kernels that changed in the same way are told together */
@@ -47,18 +47,16 @@ static int compare_changes(const void *pa, const void *pb)
 		return a->gained > b->gained ? -1 : 1;
 	if (a->lost != b->lost)
 		return a->lost > b->lost ? -1 : 1;
-	if (a->worse != b->worse)
-		return a->worse > b->worse ? -1 : 1;
-	if (a->better != b->better)
-		return a->better > b->better ? -1 : 1;
+	if ((a->worse ^ b->worse) & RCK_DIFF_COSTS)
+		return (a->worse & RCK_DIFF_COSTS) > (b->worse & RCK_DIFF_COSTS) ? -1 : 1;
 	return a < b ? -1 : a > b;
 }
 
 static bool same_change(const struct rck_diff_kernel *a, const struct rck_diff_kernel *b)
 {
 	return a->regression == b->regression && a->kind == b->kind &&
-	       a->gained == b->gained && a->lost == b->lost && a->worse == b->worse &&
-	       a->better == b->better;
+	       a->gained == b->gained && a->lost == b->lost &&
+	       !((a->worse ^ b->worse) & RCK_DIFF_COSTS);
 }
 
 static void add_clause(struct rck_strbuf *out, size_t *n, const char *text)
@@ -96,16 +94,34 @@ static void add_change(struct rck_strbuf *out, const struct rck_diff_kernel **k,
 		if (k[0]->lost & flags[i].flag)
 			add_clause(out, &clauses, flags[i].lost);
 	}
+	for (int f = 0; f < RCK_DIFF_FACTS; f++)
+		if (k[0]->worse & RCK_DIFF_COSTS & 1u << f)
+			add_clause(out, &clauses, facts[f].more);
+	if (!clauses)
+		add_clause(out, &clauses, "numbers");
+}
+
+/* The numbers of a group, where some of its kernels changed them by more than allowed. */
+static void print_numbers(
+	struct rck_strbuf *out, const struct rck_diff_kernel **k, size_t n)
+{
+	unsigned changed = 0;
+	size_t clauses = 0;
+
+	for (size_t i = 0; i < n; i++)
+		changed |= k[i]->worse | k[i]->better;
 	for (int f = 0; f < RCK_DIFF_FACTS; f++) {
-		if (!((k[0]->worse | k[0]->better) >> f & 1))
+		if (!(changed >> f & 1))
 			continue;
-		add_clause(out, &clauses, facts[f].title);
-		rck_strbuf_addc(out, ' ');
+		rck_strbuf_adds(out, clauses++ ? ", " : "  ");
+		rck_strbuf_addf(out, "%s ", facts[f].title);
 		add_range(out, k, n, (enum rck_diff_fact)f, false);
 		rck_strbuf_adds(out, " -> ");
 		add_range(out, k, n, (enum rck_diff_fact)f, true);
 		rck_strbuf_adds(out, facts[f].unit);
 	}
+	if (clauses)
+		rck_strbuf_addc(out, '\n');
 }
 
 /* Each name once with its number of targets: kernels are in the order of their names. */
@@ -182,12 +198,13 @@ void rck_diff_text(const struct rck_diff *d, const struct rck_lint *old,
 			end < d->n_kernels && same_change(order[i], order[end]);)
 			end++;
 		names = count_names(order + i, end - i);
-		rck_strbuf_addf(out, "\n%s%s%s: %zu kernel%s (%zu with their targets): ",
+		rck_strbuf_addf(out, "\n%s%s%s: %zu kernel%s, %zu with their targets: ",
 			o->color ? order[i]->regression ? "\033[31m" : "\033[32m" : "",
 			order[i]->regression ? "regression" : "change",
 			o->color ? "\033[0m" : "", names, plural(names), end - i);
 		add_change(out, order + i, end - i);
 		rck_strbuf_addc(out, '\n');
+		print_numbers(out, order + i, end - i);
 		if (order[i]->regression || o->all)
 			print_names(out, order + i, end - i, o);
 	}
