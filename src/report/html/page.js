@@ -30,7 +30,7 @@ function cards() {
 	add(s.kernels, "kernels");
 	add(s.distinct, "distinct");
 	add(D.targets.length, "targets");
-	add(s.flagged, "declare something", "warning");
+	add(s.flagged, "flagged", "warning");
 	add(s.errors, "errors", "error");
 	add(s.warnings, "warnings", "warning");
 	add(s.maybes, "maybe", "maybe");
@@ -53,6 +53,7 @@ function findings() {
 	const box = $("#findings");
 	if (!order.length) box.append(el("p", "soft", "No findings."));
 	for (const b of order) box.append(card(b));
+	if (order.length && order[0][0].s === 3) box.querySelector("details").open = true;
 }
 function card(b) {
 	const f = b[0], rule = D.rules[f.r], d = el("details", "finding");
@@ -62,6 +63,7 @@ function card(b) {
 	sum.append(el("span", "tag " + kind, f.x ? ["", "allowed", "in the baseline"][f.x] : kind));
 	sum.append(el("code", "", rule.id));
 	sum.append(el("span", "text", D.strings[f.t]));
+	if (D.files.length > 1) sum.append(el("code", "soft", D.files[f.f].path.split("/").pop()));
 	sum.append(el("span", "soft", kernels.length
 		? fmt(kernels.length) + (kernels.length === 1 ? " kernel" : " kernels") + " \u00b7 " + targets(b)
 		: f.where || ""));
@@ -160,7 +162,7 @@ function sortNames() {
 	for (const e of names) e[1] = metric === "worst" ? worstOf(byName.get(e[0])) : top(e[0]);
 	names.sort((a, b) => b[1] - a[1] || (short[a[0]] < short[b[0]] ? -1 : 1));
 }
-const columns = "minmax(240px, 1.6fr) repeat(" + D.targets.length + ", minmax(34px, 1fr))";
+const columns = "minmax(260px, 4.5fr) repeat(" + D.targets.length + ", minmax(34px, 1fr))";
 let largest = 1;
 function color(v) {
 	if (metric === "worst") return ["var(--none)", "var(--note)", "var(--warning)", "var(--error)"][v];
