@@ -44,7 +44,7 @@ function cards() {
 function findings() {
 	const bunches = new Map();
 	for (const f of D.findings) {
-		const key = [f.r, f.s, f.m, f.x, f.f, f.c].join();
+		const key = [f.r, f.s, f.m, f.x, f.c, f.t, f.n < 0 ? f.f : ""].join();
 		if (!bunches.has(key)) bunches.set(key, []);
 		bunches.get(key).push(f);
 	}
@@ -63,14 +63,18 @@ function card(b) {
 	sum.append(el("span", "tag " + kind, f.x ? ["", "allowed", "in the baseline"][f.x] : kind));
 	sum.append(el("code", "", rule.id));
 	sum.append(el("span", "text", D.strings[f.t]));
-	if (D.files.length > 1) sum.append(el("code", "soft", D.files[f.f].path.split("/").pop()));
+	const files = [...new Set(b.map((g) => g.f))];
+	if (D.files.length > 1)
+		sum.append(files.length > 1 ? el("span", "soft", files.length + " files")
+			: el("code", "soft", D.files[f.f].path.split("/").pop()));
 	sum.append(el("span", "soft", kernels.length
-		? fmt(kernels.length) + (kernels.length === 1 ? " kernel" : " kernels") + " \u00b7 " + targets(b)
+		? fmt(distinct(kernels)) + (distinct(kernels) === 1 ? " kernel" : " kernels") + " \u00b7 " + targets(b)
 		: f.where || ""));
 	d.append(sum);
 	d.addEventListener("toggle", () => { if (d.open && d.childElementCount === 1) d.append(body(b, rule)); });
 	return d;
 }
+const distinct = (b) => new Set(b.map((g) => g.n)).size;
 function targets(b) {
 	const set = new Set(b.flatMap((g) => g.g));
 	return set.size === 1 ? D.targets[[...set][0]] || "1 target" : set.size + " targets";
@@ -82,7 +86,9 @@ function body(b, rule) {
 		dd.append(node);
 		dl.append(el("dt", "", t), dd);
 	};
-	add("file", el("code", "", D.files[f.f].path));
+	const files = [...new Set(b.map((g) => D.files[g.f].path))];
+	add(files.length > 1 ? "files" : "file", el("code", "", files.slice(0, 20).join("\n")
+		+ (files.length > 20 ? "\nand " + (files.length - 20) + " more" : "")));
 	if (f.c) add("cause", D.causes[f.c].text);
 	const p = b.find((g) => g.p >= 0);
 	if (p) {
@@ -99,12 +105,13 @@ function body(b, rule) {
 	add("reference", a);
 	if (f.n >= 0) {
 		const ul = el("ul", "mono");
-		for (const g of b.slice(0, 500)) {
+		const each = [...new Map(b.map((g) => [g.n, g])).values()];
+		for (const g of each.slice(0, 500)) {
 			const li = el("li", "", short[g.n] + (g.l ? "  " + D.strings[g.src] + ":" + g.l : ""));
 			li.title = full(g.n);
 			ul.append(li);
 		}
-		if (b.length > 500) ul.append(el("li", "soft", "and " + fmt(b.length - 500) + " more: search below"));
+		if (each.length > 500) ul.append(el("li", "soft", "and " + fmt(each.length - 500) + " more: search below"));
 		add("kernels", ul);
 	}
 	box.append(dl);
