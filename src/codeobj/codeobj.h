@@ -186,3 +186,7 @@ const struct rck_function *rck_code_object_functions(
    relocatable: at that offset in the file); NULL when they are not all there. */
 const uint8_t *rck_code_object_at(
 	const struct rck_code_object *co, uint64_t address, uint64_t size);
+
+struct rck_arena;
+/* The demangled name in the arena, or name itself. */
+const char *rck_demangle(struct rck_arena *arena, const char *name);

@@ -227,5 +227,3 @@ void rck_cross_check_claim(
 void rck_cause_judge(struct rck_code_object *co);
 /* Sets occupancy and its limit; both stay unset for targets without known numbers. */
 void rck_occupancy_judge(struct rck_code_object *co);
-/* The demangled name in the arena, or name itself. */
-const char *rck_demangle(struct rck_arena *arena, const char *name);

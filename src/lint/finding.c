@@ -1,6 +1,7 @@
 /* The run: parts taken in order, files as a whole, allow-lists and baseline. */
 #include "container/container.h"
 #include "lint/check.h"
+#include "util/arena.h"
 
 #include <ctype.h>
 #include <fnmatch.h>
@@ -248,6 +249,28 @@ static uint64_t body_of(struct rck_lint_kernel *k)
 	return k->body;
 }
 
+/* Compilers are not always deterministic: operands of an addition may be swapped. Where
+ * nothing but instructions differ, that is all that can be said. */
+static enum rck_state compare_bodies(
+	const struct rck_lint_kernel *a, const struct rck_lint_kernel *b)
+{
+	if (a->code_size != b->code_size || a->flags != b->flags ||
+		a->vgprs != b->vgprs || a->agprs != b->agprs || a->sgprs != b->sgprs ||
+		a->spills != b->spills || a->scratch != b->scratch || a->lds != b->lds)
+		return RCK_STATE_FAIL;
+	return a->body == b->body ? RCK_STATE_PASS : RCK_STATE_MAYBE;
+}
+
+static const char *demangle(struct rck_lint *l, const char *name)
+{
+	struct rck_arena *arena = rck_arena_new(0);
+	const char *kept =
+		rck_pool_add(&l->strings, arena ? rck_demangle(arena, name) : name);
+
+	rck_arena_free(arena);
+	return kept;
+}
+
 static void look_for_twin(struct rck_lint *l, size_t kernel)
 {
 	struct rck_lint_kernel *k = &l->kernels[kernel], *first;
@@ -277,10 +300,17 @@ static void look_for_twin(struct rck_lint *l, size_t kernel)
 	else if (!body_of(k) || !body_of(first))
 		state = RCK_STATE_NOT_CHECKABLE;
 	else
-		state = k->body == first->body ? RCK_STATE_PASS : RCK_STATE_FAIL;
-	if (state == RCK_STATE_FAIL) {
+		state = compare_bodies(k, first);
+	if (state == RCK_STATE_FAIL || state == RCK_STATE_MAYBE) {
+		if (!k->demangled)
+			k->demangled = demangle(l, k->name);
+		f.state = state;
 		f.text = rck_pool_add(&l->strings,
-			"has another body elsewhere in the file, for the same target");
+			state == RCK_STATE_FAIL
+				? "has another body elsewhere in the file, for the same "
+				  "target"
+				: "has other instructions elsewhere in the file, of the "
+				  "same size and registers");
 		add_finding(l, &f);
 	}
 	l->states[RCK_RULE_DUPLICATE_KERNEL_DIFFERS][state]++;

@@ -394,17 +394,22 @@ static void test_duplicates(void **state)
 	code[1][15] = 0xbe; /* another instruction */
 	take();
 	assert_int_equal(count(RCK_RULE_DUPLICATE_KERNEL_DIFFERS, RCK_STATUS_NEW), 1);
+	assert_int_equal(lint.findings[lint.n_findings - 1].state, RCK_STATE_MAYBE);
+	kernel.vgpr_count++; /* other flags, or another source */
+	take();
+	assert_int_equal(count(RCK_RULE_DUPLICATE_KERNEL_DIFFERS, RCK_STATUS_NEW), 2);
+	assert_int_equal(lint.findings[lint.n_findings - 1].state, RCK_STATE_FAIL);
 	kernel.name = "_ZN1aL1kEv"; /* internal linkage: two kernels */
 	take();
 	place(0);
 	kernel.name = "_ZN1aL1kEv";
 	take();
-	assert_int_equal(count(RCK_RULE_DUPLICATE_KERNEL_DIFFERS, RCK_STATUS_NEW), 1);
+	assert_int_equal(count(RCK_RULE_DUPLICATE_KERNEL_DIFFERS, RCK_STATUS_NEW), 2);
 	rck_lint_end(&lint);
 	rck_lint_begin(&lint, "b.so", true); /* another file starts anew */
 	place(0);
 	take();
-	assert_int_equal(count(RCK_RULE_DUPLICATE_KERNEL_DIFFERS, RCK_STATUS_NEW), 1);
+	assert_int_equal(count(RCK_RULE_DUPLICATE_KERNEL_DIFFERS, RCK_STATUS_NEW), 2);
 	rck_lint_end(&lint);
 	stop();
 	code[1][15] = 0xbf;
