@@ -84,7 +84,8 @@ void rck_lint_begin(struct rck_lint *l, const char *path, bool named)
 		.named = named,
 	};
 	l->n_seen = 0;
-	memset(l->seen, 0, l->cap_seen * sizeof(*l->seen));
+	if (l->seen)
+		memset(l->seen, 0, l->cap_seen * sizeof(*l->seen));
 	l->file_kernels = l->n_kernels;
 }
 
