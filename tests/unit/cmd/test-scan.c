@@ -203,7 +203,7 @@ static bool shrink_at_first(void *user, struct rck_scan_leaf *leaf)
 	return true;
 }
 
-/* A file that shrinks under the scan: told once, and no signal. */
+/* A file that shrinks under the scan: told, and no signal. */
 static void file_shrinks(void **state)
 {
 	for (unsigned jobs = 1; *state && jobs < 4; jobs++) {
@@ -226,7 +226,8 @@ static void file_shrinks(void **state)
 		unlink(s.path);
 		/* other threads may have been faster */
 		assert_true(s.objects == 1 || (jobs > 1 && s.objects > 1));
-		assert_int_equal(s.changed, 1);
+		/* by the walk, and by each leaf that met it */
+		assert_true(s.changed >= 1);
 	}
 	if (!*state)
 		skip();
