@@ -132,6 +132,15 @@ static int close_runtime(void **state)
 	return 0;
 }
 
+/* References are counted, and what was shut down opens again. */
+static void opens_again(void **state)
+{
+	assert_int_equal(hsa_init(), 0);
+	assert_int_equal(hsa_shut_down(), 0);
+	assert_int_equal(close_runtime(state), 0);
+	assert_int_equal(open_runtime(state), 0);
+}
+
 /* A queue, and what its error callback was told. */
 struct queue {
 	hsa_queue_t *q;
@@ -830,6 +839,7 @@ static void wrong_target_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		T(opens_again),
 		T(signal_layout),
 		T(signal_operations),
 		T(signal_timeout),
@@ -856,6 +866,8 @@ int main(void)
 		T(every_card_answers),
 		T(unimplemented_says_so),
 		T(wrong_target_is_refused),
+		T(opens_again),
+		T(dispatches),
 	};
 
 	return cmocka_run_group_tests(tests, open_runtime, close_runtime);
