@@ -450,6 +450,14 @@ static void report_launch(struct run *r, const struct rck_build_object *o)
 			r->status = rck_exit_worse(r->status, RCK_EXIT_FINDINGS);
 }
 
+static bool is_first_of_target(const struct rck_build *b, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (b->objects[k].job.target == b->objects[i].job.target)
+			return false;
+	return true;
+}
+
 static void report_not_launched(struct run *r)
 {
 	const struct rck_build *b = &r->build;
@@ -461,8 +469,7 @@ static void report_not_launched(struct run *r)
 
 		launched += o->launched == RCK_BUILD_LAUNCHED;
 		other += o->launched == RCK_BUILD_OTHER_GPU;
-		if (o->launched == RCK_BUILD_OTHER_GPU &&
-			(!i || b->objects[i - 1].device != o->device))
+		if (o->launched == RCK_BUILD_OTHER_GPU && is_first_of_target(b, i))
 			rck_notice("%s: not launched, the GPU is %s", o->job.target,
 				o->device->device.target);
 		if (o->launch_version && !as_v4) {
