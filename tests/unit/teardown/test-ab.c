@@ -227,6 +227,7 @@ static void without_race(void **state)
 			assert_int_equal(t.listeners, arm ? 0 : 2);
 		}
 	assert_string_equal(value(&a, "listener", 0), "started");
+	assert_true(atol(value(&a, "buffer", 0)) > 1000000);
 	assert_string_equal(value(&a, "listener", 1), "not started");
 	release(&a);
 }
