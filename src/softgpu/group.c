@@ -6,7 +6,7 @@
 #include "softgpu/wave.h"
 
 #include <errno.h>
-#include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -334,20 +334,22 @@ static void *pool_thread(void *arg)
 
 static void pool_grow(unsigned int want)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	static void (*const child)(void) = pool_child;
+	sigset_t all, before;
 	pthread_attr_t attr;
 	pthread_t t;
 
-	(void)once;
 	if (!pool.forked)
-		pthread_atfork(NULL, NULL, child);
+		pthread_atfork(NULL, NULL, pool_child);
 	pool.forked = true;
+	/* The program's signals are for its own threads. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	while (pool.threads < want && !pthread_create(&t, &attr, pool_thread, NULL))
 		pool.threads++;
 	pthread_attr_destroy(&attr);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 static void run_groups(struct sg_run *r, unsigned int threads)

@@ -240,6 +240,60 @@ static const struct sg_inst *div_fmas(struct sg_wave *w, const struct sg_inst *i
 SG_OP_ENTRY(fmas32, {"v_div_fmas_f32", "f:fff", SG_OP_VALU, 0, NULL, div_fmas, NULL});
 SG_OP_ENTRY(fmas64, {"v_div_fmas_f64", "d:ddd", SG_OP_VALU, 1, NULL, div_fmas, NULL});
 
+/* ---- dot products whose bytes are signed where neg_lo says so (gfx11) ---- */
+
+static const char *bind_dot_iu(
+	struct sg_program *p, const struct sg_text *t, struct sg_inst *in)
+{
+	const struct sg_mods *m = &t->mods;
+	const char *why = NULL;
+
+	if (t->nops != 4)
+		return "an unexpected number of operands";
+	if (m->omod || m->dpp || m->sdwa || m->has_op_sel || m->has_op_sel_hi ||
+		m->neg_hi || m->neg_lo & 4)
+		return "a modifier of a dot product";
+	if (!sg_bind_dst(p, &t->ops[0], 'i', &in->dst[0], &why))
+		return why;
+	in->ndst = 1;
+	for (unsigned int k = 0; k < 3; k++)
+		if (!sg_bind_src(
+			    p, &t->ops[k + 1], 'b', true, &in->src[in->nsrc++], &why))
+			return why;
+	return in->dst[0].kind == SG_K_VGPR ? NULL
+					    : "a result that is no vector register";
+}
+
+static const struct sg_inst *dot_iu(struct sg_wave *w, const struct sg_inst *in)
+{
+	const uint32_t *a = sg_src_row(w, in, 0), *b = sg_src_row(w, in, 1),
+		       *c = sg_src_row(w, in, 2);
+	const unsigned int bits = in->op->arg, up = 32 - bits;
+	const bool sa = in->mods->neg_lo & 1, sb = in->mods->neg_lo & 2;
+	uint32_t *d = w->v + in->dst[0].off;
+
+	for (unsigned int i = 0; i < w->lanes; i++) {
+		int64_t sum = (int32_t)c[i];
+
+		for (unsigned int k = 0; k < 32; k += bits) {
+			uint32_t x = a[i] >> k << up, y = b[i] >> k << up;
+
+			sum += (sa ? (int64_t)((int32_t)x >> up) : (int64_t)(x >> up)) *
+			       (sb ? (int64_t)((int32_t)y >> up) : (int64_t)(y >> up));
+		}
+		if (in->mods->clamp)
+			sum = sum > INT32_MAX   ? INT32_MAX
+			      : sum < INT32_MIN ? INT32_MIN
+						: sum;
+		if (w->em[i])
+			d[i] = (uint32_t)sum ^ (in->falsify ? 0x400 : 0);
+	}
+	return in + 1;
+}
+
+SG_OP_ENTRY(dotiu8, {"v_dot4_i32_iu8", "", SG_OP_VALU, 8, NULL, dot_iu, bind_dot_iu});
+SG_OP_ENTRY(dotiu4, {"v_dot8_i32_iu4", "", SG_OP_VALU, 4, NULL, dot_iu, bind_dot_iu});
+
 /* v_movrel*: a register chosen by m0. */
 static const struct sg_inst *movrel(struct sg_wave *w, const struct sg_inst *in)
 {

@@ -765,6 +765,40 @@ static void test_refused(void **state)
 	machine_free(m);
 }
 
+/* Bytes that are signed or not by the instruction's word: of gfx11. */
+static void test_dot_signs(void **state)
+{
+	struct machine *m = machine_new("gfx1100", 32);
+	char text[96], why[96];
+
+	(void)state;
+	if (!m)
+		skip();
+	for (unsigned int r = 0; r < 400; r++) {
+		int sa = r & 1, sb = r >> 1 & 1;
+
+		for (uint32_t i = 0; i < 32; i++)
+			for (uint32_t k = 0; k < 3; k++)
+				machine_v(m, 2 * k)[i] = rnd();
+		snprintf(text, sizeof(text),
+			"v_dot4_i32_iu8 v8, v0, v2, v4 neg_lo:[%d,%d,0]", sa, sb);
+		assert_true(machine_run(m, text, why));
+		for (uint32_t i = 0; i < 32; i++) {
+			uint32_t want = machine_v(m, 4)[i];
+
+			for (int k = 0; k < 4; k++) {
+				uint8_t x = (uint8_t)(machine_v(m, 0)[i] >> 8 * k);
+				uint8_t y = (uint8_t)(machine_v(m, 2)[i] >> 8 * k);
+
+				want += (uint32_t)((sa ? (int8_t)x : x) *
+						   (sb ? (int8_t)y : y));
+			}
+			assert_int_equal(machine_v(m, 8)[i], want);
+		}
+	}
+	machine_free(m);
+}
+
 /* The negative control: an operation made wrong on purpose is seen to be wrong. */
 static void test_falsified(void **state)
 {
@@ -796,6 +830,7 @@ int main(void)
 		cmocka_unit_test(test_division),
 		cmocka_unit_test(test_transcendental),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_dot_signs),
 		cmocka_unit_test(test_falsified),
 	};
 
