@@ -1,4 +1,5 @@
-/* A code object whose kernels' code is followed: names, relocations and machine code are its own. */
+/* A code object whose kernels' code is followed: names, relocations and machine code are
+ * its own. */
 #include "codeobj/callgraph.h"
 #include "fuzz.h"
 
