@@ -132,7 +132,8 @@ void rck_baseline_write(struct rck_baseline_key *keys, size_t n, struct rck_strb
 {
 	const char *comma = "";
 
-	qsort(keys, n, sizeof(*keys), compare);
+	if (n)
+		qsort(keys, n, sizeof(*keys), compare);
 	rck_strbuf_adds(out, "{\"schema\": 1, \"findings\": [");
 	for (size_t i = 0, end; i < n; i = end) {
 		struct rck_json j;

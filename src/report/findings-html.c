@@ -49,7 +49,8 @@ static void set_close(struct set *s)
 {
 	size_t n = 0;
 
-	qsort(s->items, s->n, sizeof(*s->items), by_pointer);
+	if (s->n)
+		qsort(s->items, s->n, sizeof(*s->items), by_pointer);
 	for (size_t i = 0; i < s->n; i++)
 		if (!n || s->items[n - 1] != s->items[i])
 			s->items[n++] = s->items[i];
