@@ -280,7 +280,8 @@ static void run_cell(
 		rck_experiment_note(ab->x,
 			"Route fork is exposed with no load instead of a starved "
 			"listener: the "
-			"child hangs because the listener had run before the fork, which "
+			"child that hangs does so because the listener had run before "
+			"the fork, which "
 			"starving would prevent.");
 	}
 	snprintf(label, sizeof(label), "%s%s%s", rck_load_name(t.shape),

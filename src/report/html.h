@@ -3,7 +3,8 @@
 
 #include "util/strbuf.h"
 
-/* Adds text as HTML or XML: control characters masked, markup escaped. NULL adds nothing. */
+/* Adds text as HTML or XML: control characters masked, markup escaped. NULL adds nothing.
+ */
 void rck_html_text(struct rck_strbuf *out, const char *text);
 /* Everything up to and with <body> and the heading. */
 void rck_html_begin(struct rck_strbuf *out, const char *title);
