@@ -17,9 +17,22 @@ as_root() {
 	fi
 }
 
+# Debian's clang-22 is in the release's security suite. A system without that gets it for these
+# packages alone: sources of our own beside the system's, whose configuration stays as it is.
+security_sources() {
+	local dir=$1 codename uri
+	# shellcheck source=/dev/null
+	codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
+	uri=$(apt-get update --print-uris 2>/dev/null |
+		sed -n "s,^'\(.*\)/dists/$codename/InRelease'.*,\1,p" | head -n 1)
+	[[ -n $uri ]] || return 1
+	cp /etc/apt/sources.list.d/* "$dir/" 2>/dev/null || true
+	echo "deb $uri-security $codename-security main" >"$dir/rocmcheck-security.list"
+}
+
 # install ROLE...: the Debian packages of these roles in scripts/packages that are not there yet.
 install() {
-	local role name missing=()
+	local role name missing=() extra=() sources
 	while read -r role name; do
 		[[ " $* " == *" $role "* ]] || continue
 		[[ $(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null) == installed ]] ||
@@ -28,7 +41,14 @@ install() {
 	((${#missing[@]})) || return 0
 	say "installing ${#missing[@]} packages: ${missing[*]}"
 	as_root apt-get update -qq || die "cannot update the package lists"
-	as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+	if ! apt-get install -s --no-install-recommends "${missing[@]}" >/dev/null 2>&1; then
+		sources=$(mktemp -d)
+		security_sources "$sources" || die "cannot find: ${missing[*]}"
+		chmod 755 "$sources"
+		extra=(-o "Dir::Etc::sourceparts=$sources")
+		as_root apt-get "${extra[@]}" update -qq || die "cannot update the package lists"
+	fi
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get "${extra[@]}" install -y -qq \
 		--no-install-recommends "${missing[@]}" >/dev/null ||
 		die "cannot install: ${missing[*]}"
 }

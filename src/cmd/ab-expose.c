@@ -477,6 +477,12 @@ static void conclude_version(struct ab *ab)
 
 void ab_conclude(struct ab *ab)
 {
+	if (!ab->x->n_cells)
+		rck_experiment_note(ab->x,
+			"The arms %s. Their teardown was not exposed: nothing is said of "
+			"hangs.",
+			ab->differ ? "differ in what they declare or compute"
+				   : "declare and compute the same");
 	conclude_hangs(ab);
 	conclude_listener(ab);
 	conclude_version(ab);
