@@ -102,10 +102,10 @@ struct sg_launch {
  * completion signal. Groups that wait on one another make progress, since a group that
  * only spins is set aside for the next.
  *
- * Environment: RCK_SOFT_TRACE, RCK_SOFT_COUNT and RCK_SOFT_SANITIZE, each a file to append
- * to or "-" (also "1") for stderr: every instruction, counts a kernel, findings. They make
- * execution serial and slow. RCK_SOFT_FALSIFY=operation makes that vector or matrix
- * operation wrong on purpose, the negative control of numeric tests. RCK_SOFT_SIMD=plain or
- * avx2 takes a lower build of the lane loops than the CPU allows.
+ * Environment: RCK_SOFT_TRACE, RCK_SOFT_COUNT and RCK_SOFT_SANITIZE, each a file to
+ * append to or "-" (also "1") for stderr: every instruction, counts a kernel, findings.
+ * They make execution serial and slow. RCK_SOFT_FALSIFY=operation makes that vector or
+ * matrix operation wrong on purpose, the negative control of numeric tests.
+ * RCK_SOFT_SIMD=plain or avx2 takes a lower build of the lane loops than the CPU allows.
  */
 int sg_exec_run(const struct sg_launch *launch, struct sg_fault *fault);
