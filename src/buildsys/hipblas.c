@@ -1,6 +1,7 @@
 #include "buildsys/hipblas.h"
 
 #include "container/container.h"
+#include "util/cleanup.h"
 #include "util/strbuf.h"
 
 #include <errno.h>
@@ -191,11 +192,30 @@ static const char *entry_in(const struct rck_blas_header *h, const char *text)
 	return NULL;
 }
 
+/*
+ * The word of the legacy generation that an error names in quotes, when the header knows
+ * the current one alone and so does not know the word: free() it, or NULL.
+ */
+static char *legacy_word_in(const struct rck_blas_header *h, const char *text)
+{
+	static const char *const words[] = {"'HIPBLAS_R_", "'hipblasDatatype_t'"};
+
+	for (size_t i = 0; i < 2 && h->by_default == RCK_BLAS_CURRENT; i++) {
+		const char *at = strstr(text, words[i]);
+
+		if (at)
+			return rck_xstrndup(at + 1, strcspn(at + 1, "'"));
+	}
+	return NULL;
+}
+
 static void add_error(void *ctx, const struct rck_clang_place *at, const char *text)
 {
 	struct errors *e = ctx;
+	_cleanup_free_ char *word = legacy_word_in(e->h, text);
 	const char *name = entry_in(e->h, text);
 
+	name = name ? name : word;
 	if (name)
 		add_site(e->use, at->file, at->line, at->column, name)->error =
 			rck_xstrdup(text);

@@ -163,10 +163,12 @@ static void legacy_on_three(void **state)
 	struct rck_blas_use use;
 
 	read_source("3", "legacy.cpp", NULL, &h, &use);
-	/* HIPBLAS_R_32F itself is gone there: the compiler's first complaint is about
-	 * that name */
-	assert_true(use.verdict == RCK_BLAS_BREAKS || use.verdict == RCK_BLAS_UNSETTLED);
-	assert_non_null(use.other_error);
+	/* HIPBLAS_R_32F itself is gone there: the compiler complains about that name */
+	assert_int_equal(use.verdict, RCK_BLAS_BREAKS);
+	assert_int_equal(use.written_for, RCK_BLAS_LEGACY);
+	assert_false(use.v2_helps);
+	assert_string_equal(use.sites[0].name, "HIPBLAS_R_32F");
+	assert_int_equal(use.sites[0].line, 3);
 	rck_blas_use_release(&use);
 	rck_blas_header_release(&h);
 }
