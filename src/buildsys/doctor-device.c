@@ -58,7 +58,6 @@ static void say_gpu(struct rck_doctor *d, const char *node, unsigned long long v
 
 	rck_doctor_say(d, RCK_HEALTH_OK, "GPU", NULL, "gfx%u%u%x (KFD node %s)", major,
 		minor, step, base);
-	d->has_gpu = true;
 	if (lacks_atomics(node))
 		rck_doctor_say(d, RCK_HEALTH_PROBLEM, "PCIe atomics",
 			"Kernels that declare a hostcall buffer will not launch on it: "

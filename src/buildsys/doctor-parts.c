@@ -178,7 +178,6 @@ static void read_answers(struct rck_doctor *d, const char *text)
 	}
 	say_maps(d, text);
 	if (devices && atoi(devices) > 0) {
-		d->has_gpu = true;
 		rck_doctor_say(d, RCK_HEALTH_OK, "HIP devices", NULL,
 			"%s, the first is %s", devices,
 			name && *name ? name : "nameless");

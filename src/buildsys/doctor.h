@@ -28,10 +28,7 @@ struct rck_doctor {
 	bool load;        /* load the HIP runtime in a child and ask it for devices */
 	struct rck_doctor_line *lines;
 	size_t n;
-	/* what one check learns and a later one needs */
-	unsigned hip_version[3]; /* of the runtime, 0 when not known */
-	bool has_gpu;
-	bool soft_only;
+	unsigned hip_version[3]; /* of the runtime, for a later check; 0: not known */
 };
 
 /* Runs every check, in a fixed order. */

@@ -15,12 +15,9 @@ struct rck_floor_flags {
 };
 
 struct rck_floor_in {
-	const char *build_type; /* CMAKE_BUILD_TYPE; "" when not set */
-	const char *flags;      /* CMAKE_HIP_FLAGS */
+	const char *flags;                          /* CMAKE_HIP_FLAGS */
 	const struct rck_floor_flags *config_flags; /* what the user set */
 	size_t n_config_flags;
-	bool multi_config; /* the generator decides at build time: each configuration
-			      counts */
 	unsigned cmake_major,
 		cmake_minor; /* its defaults for a configuration that is not set */
 };

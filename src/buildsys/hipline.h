@@ -38,13 +38,13 @@ struct rck_hipline {
 			     names it */
 	const char *suspect;
 	bool ndebug, debug_info, rdc, hipblas_v2, sanitize;
-	struct rck_strv archs; /* --offload-arch, in order, without repeats; "native" as
+	struct rck_strv archs; /* --offload-arch, in order; "native" as
 				  written */
 };
 
 /*
  * Reads the words of one command (response files expanded) that compiles file. Fills *h;
- * strings are borrowed from words. driver_name: a basename to take as known, or NULL.
+ * strings are borrowed from words.
  */
 void rck_hipline_read(
 	struct rck_hipline *h, const struct rck_strv *words, const char *file);

@@ -58,16 +58,15 @@ int rck_flags_floor(const struct rck_flags_floor *f, bool json)
 	_cleanup_strbuf_ struct rck_strbuf text = RCK_STRBUF_INIT;
 	struct rck_floor_flags *config_flags;
 	struct rck_floor_in in = {
-		.build_type = f->build_type,
 		.flags = f->hip_flags ? f->hip_flags : "",
 		.n_config_flags = f->config_flags.n,
-		.multi_config = f->generator && rck_floor_is_multi_config(f->generator),
 		.cmake_major = 3,
 		.cmake_minor = 25,
 	};
 	const char *const one[] = {f->build_type};
-	const char *const *configs = in.multi_config ? multi_configs : one;
-	size_t n = in.multi_config ? 3 : 1;
+	bool multi = f->generator && rck_floor_is_multi_config(f->generator);
+	const char *const *configs = multi ? multi_configs : one;
+	size_t n = multi ? sizeof(multi_configs) / sizeof(*multi_configs) : 1;
 	struct rck_json j;
 
 	if (f->cmake_version &&

@@ -40,8 +40,7 @@ static void decisions(void **state)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct rck_floor_flags set = {rows[i].config, rows[i].config_flags};
-		struct rck_floor_in in = {.build_type = rows[i].config,
-			.flags = rows[i].flags,
+		struct rck_floor_in in = {.flags = rows[i].flags,
 			.config_flags = &set,
 			.n_config_flags = rows[i].config_flags ? 1 : 0,
 			.cmake_major = rows[i].major,
