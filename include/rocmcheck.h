@@ -112,6 +112,7 @@ struct rck_item {
 	uint64_t offset;         /* of data in the file; RCK_OFFSET_NONE when inflated */
 	uint64_t index;          /* running number of the leaf in this walk */
 	struct rck_diag diag;    /* INCOMPLETE, ERROR, NOTE */
+	const char *remedy;      /* INCOMPLETE: what to do about it, a sentence */
 	struct rck_bytes *bytes; /* private: what keeps data alive */
 	unsigned depth;          /* private: containers around it */
 };

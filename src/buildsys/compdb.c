@@ -150,11 +150,13 @@ int rck_compdb_load(const char *path, struct rck_compdb *db, struct rck_diag *di
 		path = inside = rck_xasprintf("%s/compile_commands.json", path);
 	f = fopen(path, "re");
 	if (!f)
-		return rck_fail(diag, -errno, RCK_OFFSET_NONE, "cannot open '%s': %s",
-			path, strerror(errno));
+		return rck_fail(diag, -errno, RCK_OFFSET_NONE, "cannot open%s: %s",
+			inside ? " its compile_commands.json" : "",
+			strerror(errno));
 	if (!fstat(fileno(f), &st) && !S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
 		return rck_fail(diag, -EINVAL, RCK_OFFSET_NONE,
-			"'%s' is not a regular file", path);
+			"%sis not a regular file",
+			inside ? "its compile_commands.json " : "");
 	err = read_all(f, &text, diag);
 	return err ? err : rck_compdb_read(text.buf, text.len, db, diag);
 }

@@ -4,11 +4,13 @@
 #include "buildsys/unit.h"
 #include "cmd/commands.h"
 #include "cmd/gate.h"
+#include "container/container.h"
 #include "util/json.h"
 #include "util/msg.h"
 #include "util/table.h"
 #include "util/term.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -102,12 +104,16 @@ static void judge_unit(struct rck_lint *l, const struct rck_hip_unit *u)
 			rck_lint_source(l, rows[i].rule, h->arch ? h->arch : "",
 				rows[i].line, rows[i].text);
 		else
-			rck_lint_source_pass(l, rows[i].rule);
+			rck_lint_source_state(l, rows[i].rule,
+				u->trouble ? RCK_STATE_NOT_CHECKABLE
+					   : RCK_STATE_PASS);
 	if (u->trouble) {
 		struct rck_diag diag = {.offset = RCK_OFFSET_NONE};
 
 		snprintf(diag.msg, sizeof(diag.msg), "%s", u->trouble);
-		rck_lint_incomplete(l, "", &diag);
+		rck_lint_incomplete(l, "", &diag,
+			"State the level on the line (-O1 or above), or make the driver "
+			"or the response file available where this runs.");
 	}
 	rck_lint_end(l);
 }
@@ -187,6 +193,17 @@ static void print_units(const struct rck_hip_units *u)
 	rck_table_free(t);
 }
 
+/* What cannot be read is in the report, too. */
+static void tell_trouble(struct rck_lint *l, const char *path, const struct rck_diag *diag)
+{
+	rck_error_diag(path, diag);
+	if (!l)
+		return;
+	rck_lint_begin(l, path, false);
+	rck_lint_error(l, "", diag);
+	rck_lint_end(l);
+}
+
 /* l NULL: prints the units as JSON and judges nothing. */
 static int check_database(struct rck_lint *l, const char *path)
 {
@@ -196,11 +213,12 @@ static int check_database(struct rck_lint *l, const char *path)
 	int status = RCK_EXIT_CLEAN;
 
 	if (rck_compdb_load(path, &db, &diag)) {
-		rck_error_diag(path, &diag);
+		tell_trouble(l, path, &diag);
 		return RCK_EXIT_TROUBLE;
 	}
 	for (size_t i = 0; i < db.bad.n; i++) {
-		rck_error("'%s': %s", path, db.bad.items[i]);
+		rck_fail(&diag, -EINVAL, RCK_OFFSET_NONE, "%s", db.bad.items[i]);
+		tell_trouble(l, path, &diag);
 		status = RCK_EXIT_TROUBLE;
 	}
 	rck_hip_units_read(&db, ask, &u);
@@ -210,7 +228,8 @@ static int check_database(struct rck_lint *l, const char *path)
 		print_units(&u);
 	for (size_t i = 0; l && i < u.n; i++)
 		judge_unit(l, &u.units[i]);
-	rck_notice("'%s': %zu HIP sources, %zu others", path, u.n, u.others);
+	rck_notice("'%s': %zu HIP source%s, %zu other%s", path, u.n,
+		u.n == 1 ? "" : "s", u.others, u.others == 1 ? "" : "s");
 	rck_hip_units_release(&u);
 	rck_compdb_release(&db);
 	return status;
@@ -251,6 +270,7 @@ static int run(int n, char **operands)
 		return rck_flags_hipblas(&blas, n, operands, json);
 	if (units && json)
 		return print_all_units(&d);
+	gate.sources = true;
 	return rck_gate_run(&gate, check_databases, &d);
 }
 

@@ -175,6 +175,7 @@ static int check(const struct rck_gate *g, struct rck_policy *policy, const char
 		.root = g->root ? g->root : cwd,
 		.all_names = g->format == FORMAT_HTML,
 		.no_reach = g->no_disassembly,
+		.sources = g->sources,
 	};
 	_cleanup_free_ char *real_root = g->root ? realpath(g->root, NULL) : NULL;
 	struct rck_lint l;

@@ -10,6 +10,7 @@ struct rck_gate {
 	int format, color, fail_on; /* fail_on -1: the policy's */
 	const char *config, *baseline, *write_baseline, *output, *root, *title;
 	bool no_config, exit_zero, strict, show_all, mangled;
+	bool sources; /* the run is of sources: flags */
 	bool require_device_code, allow_incomplete, no_disassembly;
 	unsigned long long max_findings;
 	struct rck_opt_list enable, disable, severity, allow_kernel;

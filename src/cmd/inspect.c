@@ -179,7 +179,8 @@ static void emit_problem(struct inspect *in, const struct rck_scan_leaf *leaf)
 		(leaf->kind == RCK_ITEM_INCOMPLETE && !allow_incomplete))
 		rck_scan_say(leaf);
 	if (!in->text)
-		rck_inspect_json_problem(&in->json, &place, leaf->kind, &leaf->diag);
+		rck_inspect_json_problem(
+			&in->json, &place, leaf->kind, &leaf->diag, leaf->remedy);
 	else if (leaf->kind != RCK_ITEM_ERROR)
 		rck_inspect_text_problem(in->text, leaf->where, leaf->kind, &leaf->diag);
 }
@@ -197,7 +198,7 @@ static void extract(struct inspect *in, const struct rck_scan_leaf *leaf)
 		rck_fail(&told, diag.code, RCK_OFFSET_NONE, "'%s': %s", to, diag.msg);
 		if (!in->text)
 			rck_inspect_json_problem(
-				&in->json, &place, RCK_ITEM_ERROR, &told);
+				&in->json, &place, RCK_ITEM_ERROR, &told, NULL);
 		return;
 	}
 	if (in->text)

@@ -21,7 +21,7 @@ static bool emit(void *user, struct rck_scan_leaf *leaf)
 		leaf->result = NULL;
 		break;
 	case RCK_ITEM_INCOMPLETE:
-		rck_lint_incomplete(user, leaf->where, &leaf->diag);
+		rck_lint_incomplete(user, leaf->where, &leaf->diag, leaf->remedy);
 		break;
 	case RCK_ITEM_ERROR:
 		rck_lint_error(user, leaf->where, &leaf->diag);

@@ -282,6 +282,7 @@ static void emit_end(struct scan *s, struct source *src)
 			.where = item.where,
 			.item = &item,
 			.diag = item.diag,
+			.remedy = item.remedy,
 			.out = RCK_STRBUF_INIT};
 
 		emit_leaf(s, &leaf);
@@ -358,6 +359,7 @@ static struct leaf *new_leaf(struct job *j, const struct rck_item *item)
 		.item = item,
 		.where = item ? item->where : "",
 		.diag = item ? item->diag : j->source->diag,
+		.remedy = item ? item->remedy : NULL,
 		.out = RCK_STRBUF_INIT};
 	return l;
 }

@@ -51,6 +51,7 @@ struct rck_scan_leaf {
 	enum rck_item_kind kind;     /* ERROR too when a code object cannot be opened */
 	const char *where;           /* the item's, or "" */
 	struct rck_diag diag;        /* of all kinds but CODE_OBJECT */
+	const char *remedy;          /* of INCOMPLETE */
 	const struct rck_item *item; /* NULL when the file itself cannot be read */
 	struct rck_code_object *co;  /* of CODE_OBJECT */
 	struct rck_strbuf out;       /* what prepare renders, for emit to write */

@@ -159,6 +159,9 @@ static enum rck_step open_kpack(
 	return step;
 }
 
+static const char kpack_remedy[] = "Put the .kpack archive where the file looks for it, "
+				   "or name its folder with --kpack-path.";
+
 static enum rck_step ref_end(struct rck_file *file, struct rck_frame *frame)
 {
 	struct rck_walk_ref *r = &frame->u.ref;
@@ -171,12 +174,12 @@ static enum rck_step ref_end(struct rck_file *file, struct rck_frame *frame)
 		return RCK_STEP_DONE;
 	r->told = true;
 	if (r->opened)
-		return rck_walk_say(file, frame, RCK_ITEM_INCOMPLETE, s, NULL, -ENOENT,
+		return rck_walk_incomplete(file, frame, s, NULL, -ENOENT, kpack_remedy,
 			"device code is external (kpack), and the kpacks that were found "
 			"have none for '%.*s'",
 			(int)(r->ref.name_len < 80 ? r->ref.name_len : 80), r->ref.name);
 	rck_kpack_ref_path(&r->ref, 0, &path, &len);
-	return rck_walk_say(file, frame, RCK_ITEM_INCOMPLETE, s, NULL, -ENOENT,
+	return rck_walk_incomplete(file, frame, s, NULL, -ENOENT, kpack_remedy,
 		"device code is external (kpack), and no '%.*s' is there",
 		(int)(len < 120 ? len : 120), path ? path : "");
 }

@@ -176,11 +176,10 @@ static enum rck_step judge(struct rck_file *file, struct rck_frame *frame)
 		if (x->kref.size)
 			return rck_walk_push_kpack_ref(file, frame, x->kref);
 		if (x->hipk)
-			return rck_walk_say(file, frame, RCK_ITEM_INCOMPLETE, s, NULL,
-				-ENODATA,
+			return rck_walk_incomplete(file, frame, s, NULL, -ENODATA,
+				"Check the .kpack archives that belong to the file.",
 				"device code is external (kpack), but nothing says "
-				"where: "
-				"no .rocm_kpack_ref");
+				"where: no .rocm_kpack_ref");
 		return RCK_STEP_MORE;
 	case 1:
 		/* an unlinked -fgpu-rdc object: a wrapper, and bitcode instead of bundles
@@ -189,8 +188,9 @@ static enum rck_step judge(struct rck_file *file, struct rck_frame *frame)
 			(!x->fatbin && file->items > x->items_before))
 			return RCK_STEP_DONE;
 		if (!x->bundles && file->items == x->items_before)
-			return rck_walk_say(file, frame, RCK_ITEM_INCOMPLETE, s, NULL,
-				-ENODATA,
+			return rck_walk_incomplete(file, frame, s, NULL, -ENODATA,
+				"Check the linked program or library that the file "
+				"becomes part of.",
 				"registers %llu fat binaries with HIP, but holds none",
 				(unsigned long long)x->hipf);
 		return rck_walk_say(file, frame, RCK_ITEM_NOTE, s, NULL, 0,

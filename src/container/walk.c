@@ -84,6 +84,21 @@ enum rck_step rck_walk_say(struct rck_file *file, const struct rck_frame *frame,
 	return rck_walk_diag(file, frame, kind, base, part, &d);
 }
 
+enum rck_step rck_walk_incomplete(struct rck_file *file, const struct rck_frame *frame,
+	struct rck_slice base, const struct rck_part *part, int code, const char *remedy,
+	const char *fmt, ...)
+{
+	struct rck_diag d = {.code = code, .offset = frame ? 0 : RCK_OFFSET_NONE};
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(d.msg, sizeof(d.msg), fmt, ap);
+	va_end(ap);
+	rck_walk_diag(file, frame, RCK_ITEM_INCOMPLETE, base, part, &d);
+	file->item.remedy = remedy;
+	return RCK_STEP_ITEM;
+}
+
 /* ---- frames -------------------------------------------------------------------------
  */
 
@@ -324,8 +339,9 @@ static enum rck_step offload_step(struct rck_file *file, struct rck_frame *frame
 		return rck_walk_part(file, frame, &part);
 	if (part.place == RCK_PLACE_FOREIGN)
 		return RCK_STEP_MORE;
-	return rck_walk_say(file, frame, RCK_ITEM_INCOMPLETE, frame->slice, &part,
-		-ENODATA, "only a description of device code; its image is elsewhere");
+	return rck_walk_incomplete(file, frame, frame->slice, &part, -ENODATA,
+		"Check the file that holds the image.",
+		"only a description of device code; its image is elsewhere");
 }
 
 static const struct rck_frame_type offload_frame = {offload_step, NULL};
@@ -491,11 +507,19 @@ static bool bitcode_is_foreign(struct rck_slice s)
 static enum rck_step not_readable(struct rck_file *file, const struct rck_frame *frame,
 	const struct rck_part *part, enum rck_magic magic)
 {
-	static const char *const why[RCK_MAGIC_COUNT_] = {
-		[RCK_MAGIC_BITCODE] = "LLVM bitcode, not linked into a code object yet",
-		[RCK_MAGIC_SPIRV] =
-			"SPIR-V, which becomes a code object at run time only",
-		[RCK_MAGIC_AKS2] = "an AOTriton pack, whose layout is not known",
+	static const struct {
+		const char *why, *remedy;
+	} kinds[RCK_MAGIC_COUNT_] = {
+		[RCK_MAGIC_BITCODE] = {"LLVM bitcode, not linked into a code object yet",
+			"Check the linked program or library: its device code is made by "
+			"the link (-fgpu-rdc)."},
+		[RCK_MAGIC_SPIRV] = {"SPIR-V, which becomes a code object at run time "
+				     "only",
+			"Build for the targets by name as well, and check those: nothing "
+			"is known of SPIR-V before the runtime compiles it."},
+		[RCK_MAGIC_AKS2] = {"an AOTriton pack, whose layout is not known",
+			"Check the code objects before they are packed, or allow the "
+			"file in the policy."},
 	};
 
 	if (part->place == RCK_PLACE_FOREIGN)
@@ -503,8 +527,9 @@ static enum rck_step not_readable(struct rck_file *file, const struct rck_frame 
 	if (magic == RCK_MAGIC_BITCODE && part->place == RCK_PLACE_MEMBER &&
 		bitcode_is_foreign(part->slice))
 		return RCK_STEP_MORE;
-	return rck_walk_say(file, frame, RCK_ITEM_INCOMPLETE, part->slice, part, -ENODATA,
-		"%s: it states no facts about kernels", why[magic]);
+	return rck_walk_incomplete(file, frame, part->slice, part, -ENODATA,
+		kinds[magic].remedy, "%s: it states no facts about kernels",
+		kinds[magic].why);
 }
 
 static enum rck_step unknown(struct rck_file *file, const struct rck_frame *frame,

@@ -157,6 +157,10 @@ enum rck_step rck_walk_diag(struct rck_file *file, const struct rck_frame *frame
 enum rck_step rck_walk_say(struct rck_file *file, const struct rck_frame *frame,
 	enum rck_item_kind kind, struct rck_slice base, const struct rck_part *part,
 	int code, const char *fmt, ...) __attribute__((format(printf, 7, 8)));
+/* Gives an INCOMPLETE at base's start; remedy is a literal. */
+enum rck_step rck_walk_incomplete(struct rck_file *file, const struct rck_frame *frame,
+	struct rck_slice base, const struct rck_part *part, int code, const char *remedy,
+	const char *fmt, ...) __attribute__((format(printf, 7, 8)));
 
 /* Names the part that frame gives next: frame's name, a slash, and these bytes. */
 void rck_walk_name(struct rck_file *file, const struct rck_frame *frame, const char *name,

@@ -376,11 +376,13 @@ void rck_lint_error(struct rck_lint *l, const char *where, const struct rck_diag
 
 /* A rule that is off is an allow entry for everything: still told, no reason for exit 2.
  */
-void rck_lint_incomplete(struct rck_lint *l, const char *where, const struct rck_diag *d)
+void rck_lint_incomplete(struct rck_lint *l, const char *where, const struct rck_diag *d,
+	const char *remedy)
 {
 	struct rck_finding *f =
 		add_file_finding(l, RCK_RULE_INCOMPLETE, "", where, d->msg);
 
+	f->remedy = remedy;
 	l->files[l->n_files - 1].incomplete++;
 	if (f->status == RCK_STATUS_NEW &&
 		(l->opt.policy->allow_incomplete || !enabled(l, RCK_RULE_INCOMPLETE)))
@@ -412,9 +414,9 @@ void rck_lint_source(struct rck_lint *l, enum rck_rule_id id, const char *target
 	}
 }
 
-void rck_lint_source_pass(struct rck_lint *l, enum rck_rule_id id)
+void rck_lint_source_state(struct rck_lint *l, enum rck_rule_id id, enum rck_state state)
 {
-	l->states[id][RCK_STATE_PASS] += enabled(l, id);
+	l->states[id][state] += enabled(l, id);
 }
 
 /* ---- a file as a whole */

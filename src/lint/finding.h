@@ -20,6 +20,7 @@ struct rck_lint_options {
 	const char *root;                /* what the paths of results are relative to */
 	bool all_names; /* demangle the names of kernels without findings, too */
 	bool no_reach;  /* do not disassemble */
+	bool sources;   /* a run of rules of sources */
 };
 
 enum rck_kernel_flag {
@@ -65,6 +66,7 @@ struct rck_finding {
 	const char *target; /* the kernel's or the rule's; "" when it is of none */
 	const char *where;  /* of the leaf in the file */
 	const char *text;
+	const char *remedy; /* instead of the rule's own, or NULL */
 	bool counted;
 	uint64_t value;
 	/* about the hostcall or the heap, where the rule is */
@@ -122,15 +124,17 @@ struct rck_lint_part *rck_lint_check(
 
 void rck_lint_begin(struct rck_lint *l, const char *path, bool named);
 void rck_lint_take(struct rck_lint *l, struct rck_lint_part *part);
-void rck_lint_incomplete(struct rck_lint *l, const char *where, const struct rck_diag *d);
+/* remedy: what to do about it, a literal; NULL: the rule's own. */
+void rck_lint_incomplete(struct rck_lint *l, const char *where, const struct rck_diag *d,
+	const char *remedy);
 void rck_lint_error(struct rck_lint *l, const char *where, const struct rck_diag *d);
 /* The next file is a source, about which rules of sources speak. */
 void rck_lint_begin_source(struct rck_lint *l, const char *path);
 /* A finding of a rule of sources, at a line of the current file (0: none). */
 void rck_lint_source(struct rck_lint *l, enum rck_rule_id id, const char *target,
 	unsigned line, const char *text);
-/* The same rule looked at the current file and found nothing. */
-void rck_lint_source_pass(struct rck_lint *l, enum rck_rule_id id);
+/* The same rule looked at the current file and found nothing, or could not tell. */
+void rck_lint_source_state(struct rck_lint *l, enum rck_rule_id id, enum rck_state state);
 void rck_lint_end(struct rck_lint *l);
 /* After the last file: what only the whole run can tell. */
 void rck_lint_finish(struct rck_lint *l);

@@ -103,10 +103,11 @@ struct rck_rule {
 };
 
 extern const struct rck_rule rck_rules[RCK_RULE_COUNT_];
-/* A rule of sources when sources were looked at, else one of the others. */
+/* What a run of sources looks at, or one of files. */
 static inline bool rck_rule_is_of(const struct rck_rule *rule, bool sources)
 {
-	return (rule->scope == RCK_SCOPE_SOURCE) == sources;
+	return (rule->scope == RCK_SCOPE_SOURCE) == sources ||
+	       rule->number == RCK_RULE_INCOMPLETE;
 }
 const struct rck_rule *rck_rule_find(const char *id); /* NULL: no such rule */
 

@@ -525,14 +525,16 @@ const struct rck_rule rck_rules[RCK_RULE_COUNT_] = {
 		.id = "incomplete",
 		.severity = RCK_SEVERITY_ERROR,
 		.scope = RCK_SCOPE_FILE,
-		.summary = "device code whose metadata cannot be read",
+		.summary = "device code that cannot be judged: its metadata or its "
+			   "compile line cannot be read",
 		.why = "Bitcode of -fgpu-rdc, SPIR-V and a kpack archive that is not "
-		       "there become kernels later: nothing can be said of them here, "
-		       "and nothing found is not the same as clean.",
+		       "there become kernels later, and a compile line whose driver "
+		       "does not answer has a level that nobody states: nothing can be "
+		       "said of them here, and nothing found is not the same as "
+		       "clean.",
 		.reference = "https://clang.llvm.org/docs/ClangOffloadBundler.html",
-		.remedy = "Check the linked program instead of its objects, put the "
-			  "kpack archive beside it (--kpack-path), or allow it in the "
-			  "policy.",
+		.remedy = "Check the file that the device code ends up in, or allow "
+			  "this one in the policy.",
 		.limit = -1},
 	[RCK_RULE_NO_DEVICE_CODE] = {.number = RCK_RULE_NO_DEVICE_CODE,
 		.id = "no-device-code",

@@ -208,7 +208,8 @@ const char *rck_group_remedy(const struct rck_group *g)
 	/* a hostcall that is really made outlives a better -O */
 	if (g->first->rule->number == RCK_RULE_HOSTCALL_DECLARED && g->path)
 		return g->first->rule->remedy;
-	return rck_rule_remedy(g->first->rule, g->cause);
+	return g->first->remedy ? g->first->remedy
+				: rck_rule_remedy(g->first->rule, g->cause);
 }
 
 void rck_group_amount(const struct rck_group *g, struct rck_strbuf *out)

@@ -69,6 +69,8 @@ static void put_finding(struct rck_json *j, const struct rck_groups *g,
 		put_kernel(j, g, group);
 	else
 		rck_json_kstr(j, "where", f->where);
+	if (f->rule->scope == RCK_SCOPE_SOURCE)
+		rck_json_ku64(j, "line", f->line);
 	rck_json_kstr(j, "remedy", rck_group_remedy(group));
 	if (f->allow)
 		rck_json_kstr(j, "reason", f->allow->reason);
@@ -120,7 +122,7 @@ static void put_rules(struct rck_json *j, const struct rck_lint *l)
 	rck_json_key(j, "rules");
 	rck_json_object(j);
 	for (size_t r = 0; r < RCK_RULE_COUNT_; r++) {
-		if (!rck_rule_is_of(&rck_rules[r], l->sources))
+		if (!rck_rule_is_of(&rck_rules[r], l->opt.sources))
 			continue;
 		rck_json_key(j, rck_rules[r].id);
 		rck_json_object(j);
@@ -203,7 +205,7 @@ void rck_findings_json(const struct rck_groups *g, const struct rck_report_optio
 	rck_json_ku64(&j, "schema", 1);
 	rck_json_kstr(&j, "tool", "rocmcheck");
 	rck_json_kstr(&j, "version", RCK_VERSION);
-	rck_json_kstr(&j, "command", g->lint->sources ? "flags" : "lint");
+	rck_json_kstr(&j, "command", g->lint->opt.sources ? "flags" : "lint");
 	put_files(&j, g->lint);
 	rck_json_key(&j, "findings");
 	rck_json_array(&j);

@@ -306,7 +306,7 @@ static void print_totals(struct text *t)
 		warnings += f->severity == RCK_SEVERITY_WARNING;
 		notes += f->severity == RCK_SEVERITY_NOTE;
 	}
-	if (l->sources)
+	if (l->opt.sources)
 		rck_strbuf_addf(
 			t->out, "%zu HIP source%s\n", l->sources, plural(l->sources));
 	else

@@ -256,7 +256,7 @@ static struct rck_strbuf *aside(
 
 void rck_inspect_json_problem(struct rck_inspect_json *r,
 	const struct rck_json_place *place, enum rck_item_kind kind,
-	const struct rck_diag *diag)
+	const struct rck_diag *diag, const char *remedy)
 {
 	struct rck_json j;
 
@@ -266,6 +266,8 @@ void rck_inspect_json_problem(struct rck_inspect_json *r,
 	rck_json_kstr(&j, "kind", kind_names[kind]);
 	add_offset(&j, diag->offset);
 	rck_json_kstr(&j, "message", diag->msg);
+	if (remedy)
+		rck_json_kstr(&j, "remedy", remedy);
 	close_record(&j, r->form);
 }
 

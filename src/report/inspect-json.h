@@ -49,7 +49,7 @@ void rck_inspect_json_file(struct rck_inspect_json *r, const char *path, uint64_
 void rck_inspect_json_next_object(struct rck_inspect_json *r);
 void rck_inspect_json_problem(struct rck_inspect_json *r,
 	const struct rck_json_place *place, enum rck_item_kind kind,
-	const struct rck_diag *diag);
+	const struct rck_diag *diag, const char *remedy);
 void rck_inspect_json_extracted(
 	struct rck_inspect_json *r, const struct rck_json_place *place, const char *to);
 void rck_inspect_json_file_end(

@@ -91,9 +91,12 @@ static struct suite count(const struct rck_groups *all, size_t file)
 	struct suite s = {0};
 
 	for (size_t r = 0; r < RCK_RULE_COUNT_; r++)
-		if (rck_rule_is_of(&rck_rules[r], l->sources) &&
+		if (rck_rule_is_of(&rck_rules[r], l->opt.sources) &&
 			l->opt.policy->severity[r] != RCK_SEVERITY_OFF)
 			s.silent |= UINT64_C(1) << r;
+	/* a compile line that cannot be read passes nothing */
+	if (l->opt.sources && l->files[file].incomplete)
+		s.silent = 0;
 	for (size_t i = 0; i < all->n; i++) {
 		const struct rck_group *g = &all->items[i];
 

@@ -70,7 +70,7 @@ static size_t rule_index(const struct rck_lint *l, enum rck_rule_id id)
 	size_t n = 0;
 
 	for (size_t i = 0; i < id; i++)
-		n += rck_rule_is_of(&rck_rules[i], l->sources);
+		n += rck_rule_is_of(&rck_rules[i], l->opt.sources);
 	return n;
 }
 
@@ -86,7 +86,7 @@ static void put_driver(struct rck_json *j, const struct rck_lint *l)
 	rck_json_key(j, "rules");
 	rck_json_array(j);
 	for (size_t i = 0; i < RCK_RULE_COUNT_; i++)
-		if (rck_rule_is_of(&rck_rules[i], l->sources))
+		if (rck_rule_is_of(&rck_rules[i], l->opt.sources))
 			put_rule(j, &rck_rules[i], l->opt.policy->severity[i]);
 	rck_json_array_end(j);
 	rck_json_object_end(j);

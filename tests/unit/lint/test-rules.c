@@ -335,7 +335,7 @@ static void test_files(void **state)
 	assert_int_equal(count(RCK_RULE_NO_DEVICE_CODE, RCK_STATUS_NEW), 1);
 	assert_int_equal(rck_lint_verdict(&lint), 1);
 	rck_lint_begin(&lint, "c.o", true);
-	rck_lint_incomplete(&lint, "", &d);
+	rck_lint_incomplete(&lint, "", &d, NULL);
 	rck_lint_end(&lint);
 	assert_int_equal(count(RCK_RULE_INCOMPLETE, RCK_STATUS_NEW), 1);
 	assert_int_equal(rck_lint_verdict(&lint), 2);
@@ -350,7 +350,7 @@ static void test_incomplete_allowed(void **state)
 	      "linked\n",
 		NULL);
 	rck_lint_begin(&lint, "./c.o", true);
-	rck_lint_incomplete(&lint, "", &d);
+	rck_lint_incomplete(&lint, "", &d, NULL);
 	rck_lint_end(&lint);
 	assert_int_equal(count(RCK_RULE_INCOMPLETE, RCK_STATUS_ALLOWED), 1);
 	assert_int_equal(rck_lint_verdict(&lint), 0);
