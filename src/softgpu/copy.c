@@ -126,6 +126,11 @@ static hsa_status_t submit(const struct copy *what, uint32_t n_deps,
 			c->deps[c->n_deps] = sg_signal_of(deps[i]);
 			sg_watch(c->deps[c->n_deps++]);
 		}
+	if (!sg_executes() &&
+		is_ready(c)) { /* as the queues: nobody's turn is waited for */
+		do_ready(&c);
+		return HSA_STATUS_SUCCESS;
+	}
 	pthread_mutex_lock(&lock);
 	*added_end = c;
 	added_end = &c->next;

@@ -183,14 +183,20 @@ static void wait_any(struct sg_queue *q, struct sg_signal *const *deps)
 			sg_unwatch(deps[i]);
 }
 
+static void dependencies(
+	const hsa_barrier_and_packet_t *p, struct sg_signal **deps, bool *bad)
+{
+	for (int i = 0; i < N_DEPS; i++)
+		deps[i] = signal_of(p->dep_signal[i].handle, bad);
+}
+
 static hsa_status_t barrier(
 	struct sg_queue *q, uint64_t index, const hsa_barrier_and_packet_t *p, bool all)
 {
 	struct sg_signal *deps[N_DEPS];
 	bool bad = false;
 
-	for (int i = 0; i < N_DEPS; i++)
-		deps[i] = signal_of(p->dep_signal[i].handle, &bad);
+	dependencies(p, deps, &bad);
 	if (bad)
 		return malformed(q, index, "a barrier on what is no signal");
 	if (all)
@@ -229,6 +235,40 @@ static hsa_status_t vendor(
 	if (p->AmdFormat == HSA_AMD_PACKET_TYPE_BARRIER_VALUE)
 		return barrier_value(q, index, (const void *)p);
 	return malformed(q, index, "a vendor packet whose format is not implemented");
+}
+
+static bool all_zero(struct sg_signal *const *deps)
+{
+	for (int i = 0; i < N_DEPS; i++)
+		if (deps[i] && sg_signal_load(deps[i]))
+			return false;
+	return true;
+}
+
+/* What names no signal of ours is ready: running it says so. */
+bool sg_packet_ready(const void *packet)
+{
+	const hsa_barrier_and_packet_t *b = packet;
+	const hsa_amd_barrier_value_packet_t *v = packet;
+	struct sg_signal *deps[N_DEPS], *s;
+	bool bad = false;
+
+	switch (b->header & 0xff) {
+	case HSA_PACKET_TYPE_BARRIER_AND:
+	case HSA_PACKET_TYPE_BARRIER_OR:
+		dependencies(b, deps, &bad);
+		if (bad)
+			return true;
+		return (b->header & 0xff) == HSA_PACKET_TYPE_BARRIER_AND ? all_zero(deps)
+									 : any_zero(deps);
+	case HSA_PACKET_TYPE_VENDOR_SPECIFIC:
+		if (v->header.AmdFormat != HSA_AMD_PACKET_TYPE_BARRIER_VALUE)
+			return true;
+		s = signal_of(v->signal.handle, &bad);
+		return !s ||
+		       sg_condition_holds(v->cond, sg_signal_load(s) & v->mask, v->value);
+	}
+	return true;
 }
 
 /* The completion signal is the last word of every kind of packet. */

@@ -1,4 +1,9 @@
-/* Queues: the real amd_queue_t, and one thread each that takes packets off its ring. */
+/*
+ * Queues: the real amd_queue_t, and one thread each that takes packets off its ring.
+ * Where kernels are not executed, whoever rings the doorbell takes what is ready himself:
+ * a real packet processor waits for no host thread's turn, and an exposure of the
+ * teardown under load must not either.
+ */
 #include "softgpu/softgpu.h"
 
 #include <stdlib.h>
@@ -59,13 +64,41 @@ static void take(struct sg_queue *q)
 	memcpy(packet, p, sizeof packet);
 	s = sg_packet_run(q, index, packet);
 	if (s != HSA_STATUS_SUCCESS) {
-		fail(q, s);
+		q->status = s;
 		return;
 	}
 	/* a kernel reads its packet in the ring: the slot is free only now */
 	__atomic_store_n(
 		(uint16_t *)(void *)p, HSA_PACKET_TYPE_INVALID, __ATOMIC_RELEASE);
 	__atomic_store_n(&q->amd.read_dispatch_id, index + 1, __ATOMIC_RELEASE);
+}
+
+static bool may_take(const struct sg_queue *q)
+{
+	return !sg_flag(&q->stop) && !q->failed && q->status == HSA_STATUS_SUCCESS &&
+	       has_packet(q);
+}
+
+bool sg_queue_ring(struct sg_queue *q, int64_t index)
+{
+	bool all;
+
+	if (sg_executes() || pthread_mutex_trylock(&q->taking))
+		return false;
+	while (may_take(q) && sg_packet_ready(slot(q, q->amd.read_dispatch_id)))
+		take(q);
+	all = (int64_t)q->amd.read_dispatch_id > index;
+	pthread_mutex_unlock(&q->taking);
+	return all;
+}
+
+static void free_queue(struct sg_queue *q)
+{
+	sg_signal_free(q->doorbell);
+	sg_signal_free(q->inactive);
+	pthread_mutex_destroy(&q->taking);
+	sg_internal_free(q->amd.hsa_queue.base_address);
+	sg_internal_free(q);
 }
 
 static void *run(void *arg)
@@ -76,22 +109,24 @@ static void *run(void *arg)
 		int64_t rung = sg_signal_load(q->doorbell);
 		bool awaited;
 
-		while (!sg_flag(&q->stop) && !q->failed && has_packet(q))
+		pthread_mutex_lock(&q->taking);
+		while (may_take(q))
 			take(q);
+		pthread_mutex_unlock(&q->taking);
+		/* the callback may destroy the queue, or wait for what another thread
+		 * does */
+		if (q->status != HSA_STATUS_SUCCESS && !q->failed)
+			fail(q, q->status);
 		/* rung for a packet whose header is not there yet: nobody rings again */
 		awaited = !q->failed && rung >= (int64_t)q->amd.read_dispatch_id;
 		sg_signal_wait(q->doorbell, HSA_SIGNAL_CONDITION_NE, rung,
 			awaited ? HEADER_POLL_NS : UINT64_MAX, &q->stop);
 	}
+	if (q->orphaned) {
+		pthread_detach(pthread_self());
+		free_queue(q);
+	}
 	return NULL;
-}
-
-static void free_queue(struct sg_queue *q)
-{
-	sg_signal_free(q->doorbell);
-	sg_signal_free(q->inactive);
-	sg_internal_free(q->amd.hsa_queue.base_address);
-	sg_internal_free(q);
 }
 
 static bool set_up(struct sg_queue *q, uint32_t size, hsa_queue_type32_t type)
@@ -143,6 +178,7 @@ hsa_status_t hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32
 	q = sg_internal_alloc(sizeof *q);
 	if (!q)
 		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+	pthread_mutex_init(&q->taking, NULL);
 	q->agent = a;
 	q->callback = callback;
 	q->data = data;
@@ -165,7 +201,11 @@ static void destroy(struct sg_queue *q)
 	sg_flag_set(&q->stop);
 	sg_signal_wake(q->doorbell);
 	sg_signal_wake_all();
-	if (q->has_thread && !sg_forked && !pthread_equal(q->thread, pthread_self()))
+	if (q->has_thread && !sg_forked && pthread_equal(q->thread, pthread_self())) {
+		q->orphaned = true; /* by its own callback: its thread frees it */
+		return;
+	}
+	if (q->has_thread && !sg_forked)
 		pthread_join(q->thread, NULL);
 	free_queue(q);
 }

@@ -246,11 +246,20 @@ struct sg_queue {
 	void (*callback)(hsa_status_t status, hsa_queue_t *source, void *data);
 	void *data;
 	pthread_t thread;
-	bool has_thread;
+	pthread_mutex_t taking; /* held by who takes packets off the ring */
+	bool has_thread, orphaned;
 	volatile int stop;
+	_Atomic hsa_status_t status; /* of the packet that could not be carried out */
 	_Atomic bool failed;
 	struct sg_queue *next;
 };
+
+/*
+ * The doorbell of queue now says index. Where kernels are not executed, takes in the
+ * caller's thread every packet that waits for nothing. Returns whether all packets up to
+ * index are done, so that the queue's own thread need not be woken.
+ */
+bool sg_queue_ring(struct sg_queue *queue, int64_t index);
 
 /* Stops and frees every queue that the program left. */
 void sg_queues_destroy(void);
@@ -262,6 +271,9 @@ void sg_queues_destroy(void);
  * HSA_STATUS_SUCCESS, or the status that ends the queue.
  */
 hsa_status_t sg_packet_run(struct sg_queue *queue, uint64_t index, const void *packet);
+
+/* Whether sg_packet_run would not wait for another's signal; packet: 64 bytes. */
+bool sg_packet_ready(const void *packet);
 
 /* ----------------------------------------------------------- executable.c */
 
