@@ -354,6 +354,11 @@ int sg_code_open(const char *name, const char *target, const void *base, size_t 
 	code->size = size;
 	code->name = strdup(name ? name : "code object");
 	code->target = strdup(target);
+	if (options) {
+		code->elf = options->elf;
+		code->elf_size = options->elf_size;
+		code->bias = options->bias;
+	}
 	if (options && options->comgr)
 		code->comgr = strdup(options->comgr);
 	if (options && options->llvm)
@@ -379,6 +384,7 @@ void sg_code_close(struct sg_code *code)
 		return;
 	program_free(code->program[0]);
 	program_free(code->program[1]);
+	sg_source_close(code->source);
 	pthread_mutex_destroy(&code->lock);
 	free(code->name);
 	free(code->target);

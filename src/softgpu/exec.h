@@ -40,7 +40,7 @@ struct sg_fault {
 	uint64_t pc;      /* address of the instruction */
 	uint64_t address; /* the bad memory address, or 0 */
 	uint32_t group[3], wave;
-	char text[512];
+	char text[1024];
 };
 
 struct sg_code;
@@ -48,6 +48,11 @@ struct sg_code;
 struct sg_code_options {
 	const char *comgr,
 		*llvm; /* as in struct rck_disasm_options; NULL: the defaults */
+	/* The file that was loaded, for source lines; valid until sg_code_close. NULL: no
+	 * lines. bias is an address in memory minus the file's virtual address. */
+	const void *elf;
+	size_t elf_size;
+	uint64_t bias;
 };
 
 /*

@@ -608,6 +608,16 @@ hsa_status_t hsa_executable_symbol_get_info(hsa_executable_symbol_t executable_s
 
 /* ------------------------------------------------------------------ dispatches */
 
+static int open_code(struct loaded *l, struct sg_fault *fault)
+{
+	const struct sg_image *i = l->image;
+	const struct sg_code_options options = {
+		.elf = i->elf, .elf_size = i->elf_size, .bias = i->bias};
+
+	return sg_code_open(
+		NULL, l->agent->isa, i->base, i->size, &options, &l->code, fault);
+}
+
 int sg_loaded_kernel_get(
 	uint64_t address, struct sg_loaded_kernel *out, struct sg_fault *fault)
 {
@@ -622,8 +632,7 @@ int sg_loaded_kernel_get(
 				continue;
 			r = 0;
 			if (!l->code && sg_executes())
-				r = sg_code_open(NULL, l->agent->isa, i->base, i->size,
-					NULL, &l->code, fault);
+				r = open_code(l, fault);
 			if (!r) {
 				e->running++;
 				*out = (struct sg_loaded_kernel){s, l->code, e};

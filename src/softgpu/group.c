@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -202,7 +203,9 @@ static void no_memory(struct sg_run *r)
 	pthread_mutex_lock(&r->lock);
 	if (!r->stop) {
 		r->fault->kind = SG_FAULT_LAUNCH;
-		strcpy(r->fault->text, "out of memory for a workgroup");
+		snprintf(r->fault->text, sizeof(r->fault->text),
+			"kernel '%.128s' stopped: out of memory for a workgroup",
+			r->k.launch->kernel ? r->k.launch->kernel : "?");
 		r->stop = 1;
 	}
 	pthread_mutex_unlock(&r->lock);

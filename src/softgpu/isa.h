@@ -307,6 +307,10 @@ static inline bool sg_range(struct sg_wave *w, uint64_t addr, uint64_t size)
 	return sg_range_slow(w, addr, size);
 }
 
+/* For a fault's text: how addr, where nothing may be accessed, lies to the block before.
+ */
+void sg_near_block(struct sg_wave *w, uint64_t addr, char *text, size_t cap);
+
 /* The decoded instruction at an address; never NULL once decoded (may be an illegal one).
  */
 const struct sg_inst *sg_program_at(struct sg_program *p, uint64_t pc);

@@ -524,11 +524,50 @@ static int relocate(struct load *l)
 	return 0;
 }
 
+static bool has_line_table(const struct load *l)
+{
+	const Elf64_Ehdr *e = (const void *)l->file;
+	uint64_t shoff = rck_le64(&e->e_shoff), names;
+	unsigned int n = rck_le16(&e->e_shnum), index = rck_le16(&e->e_shstrndx);
+	Elf64_Shdr s;
+
+	if (!shoff || index >= n || rck_le16(&e->e_shentsize) != sizeof s ||
+		!rck_range_ok(shoff, n * sizeof s, l->size))
+		return false;
+	memcpy(&s, l->file + shoff + index * sizeof s, sizeof s);
+	names = s.sh_offset;
+	if (!rck_range_ok(names, s.sh_size, l->size))
+		return false;
+	for (unsigned int i = 0; i < n; i++) {
+		static const char wanted[] = ".debug_line";
+
+		memcpy(&s, l->file + shoff + i * sizeof s, sizeof s);
+		if (rck_range_ok(names, s.sh_name, l->size) &&
+			rck_range_ok(names + s.sh_name, sizeof wanted, l->size) &&
+			!memcmp(l->file + names + s.sh_name, wanted, sizeof wanted))
+			return true;
+	}
+	return false;
+}
+
+/* The source lines of a kernel are looked up when the program's own bytes may be gone. */
+static int keep_file(struct load *l)
+{
+	if (!has_line_table(l))
+		return 0;
+	l->image->elf = malloc(l->size);
+	if (!l->image->elf)
+		return fail(l, -ENOMEM, RCK_OFFSET_NONE, "no memory for the file");
+	memcpy(l->image->elf, l->file, l->size);
+	l->image->elf_size = l->size;
+	return 0;
+}
+
 int sg_image_load(const void *elf, size_t size, const struct sg_load_options *options,
 	struct sg_image **out, struct rck_diag *diag)
 {
 	static int (*const steps[])(struct load *) = {read_header, measure, map,
-		read_dynamic, count_symbols, relocate, read_symbols};
+		read_dynamic, count_symbols, relocate, read_symbols, keep_file};
 	struct load l = {.file = elf, .size = size, .options = options, .diag = diag};
 	int r = 0;
 
@@ -557,6 +596,7 @@ void sg_image_unload(struct sg_image *image)
 	free(image->symbols);
 	free(image->kernels);
 	free(image->names);
+	free(image->elf);
 	free(image);
 }
 

@@ -60,13 +60,15 @@ struct sg_image {
 	struct sg_symbol **kernels; /* by address */
 	size_t n_kernels;
 	char *names;
+	void *elf; /* a copy of the file when it has debug information, else NULL */
+	size_t elf_size;
 };
 
 /*
- * Loads elf[0..size). Nothing of it is kept. *out is given away: sg_image_unload. Fails
- * with diag filled, its offset that of the fault in the file: -ENOEXEC not an AMDGPU code
- * object, -EINVAL malformed, -ENOTSUP a version or relocation that is not implemented,
- * -ENOENT an undefined symbol, -ENOMEM.
+ * Loads elf[0..size); of a file with line tables a copy is kept. *out is given away:
+ * sg_image_unload. Fails with diag filled, its offset that of the fault in the file:
+ * -ENOEXEC not an AMDGPU code object, -EINVAL malformed, -ENOTSUP a version or relocation
+ * that is not implemented, -ENOENT an undefined symbol, -ENOMEM.
  */
 int sg_image_load(const void *elf, size_t size, const struct sg_load_options *options,
 	struct sg_image **out, struct rck_diag *diag);

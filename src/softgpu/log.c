@@ -30,7 +30,7 @@ static void mask(char *s)
 
 void sg_log(enum sg_log_level level, const char *fmt, ...)
 {
-	char line[1024];
+	char line[1200];
 	int e = errno, n;
 	va_list ap;
 

@@ -243,12 +243,16 @@ static const struct sg_inst *exec_scratch(struct sg_wave *w, const struct sg_ins
 static const struct sg_inst *memory_fault(
 	struct sg_wave *w, const struct sg_inst *in, uint64_t addr, unsigned int lane)
 {
+	char where[100];
+
+	sg_near_block(w, addr, where, sizeof(where));
 	return sg_stop(w, in, SG_FAULT_MEMORY, addr,
-		"%s of %u bytes at 0x%llx (lane %u): no allocation there",
+		"%s of %u bytes at 0x%llx (lane %u): %s",
 		SG_MEM_DIR(in->op) == SG_LOAD    ? "load"
 		: SG_MEM_DIR(in->op) == SG_STORE ? "store"
 						 : "atomic",
-		sg_elem_bytes(SG_MEM_ELEM(in->op)), (unsigned long long)addr, lane);
+		sg_elem_bytes(SG_MEM_ELEM(in->op)), (unsigned long long)addr, lane,
+		where);
 }
 
 /* Rows of dwords from addresses that were found good. False: lane by lane, please. */

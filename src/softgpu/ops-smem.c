@@ -74,10 +74,14 @@ static const struct sg_inst *smem(struct sg_wave *w, const struct sg_inst *in)
 	addr = base + off;
 	if (words)
 		addr &= ~3ull;
-	if (bytes && !sg_range(w, addr, bytes))
+	if (bytes && !sg_range(w, addr, bytes)) {
+		char where[100];
+
+		sg_near_block(w, addr, where, sizeof(where));
 		return sg_stop(w, in, SG_FAULT_MEMORY, addr,
-			"scalar load of %u bytes at 0x%llx: no allocation there", bytes,
-			(unsigned long long)addr);
+			"scalar load of %u bytes at 0x%llx: %s", bytes,
+			(unsigned long long)addr, where);
+	}
 	if (!words) {
 		if (bytes)
 			sg_elem_load(e, (const uint8_t *)(uintptr_t)addr, tmp, 1);

@@ -105,7 +105,7 @@ static hsa_status_t execute(struct sg_queue *q, uint64_t index, const struct sg_
 
 	if (!sg_exec_run(&launch, &fault) || sg_flag(&q->stop))
 		return HSA_STATUS_SUCCESS;
-	sg_log(SG_LOG_ERROR, "kernel '%s' stopped: %s", k->symbol->kernel, fault.text);
+	sg_log(SG_LOG_ERROR, "%s", fault.text);
 	return status_of(fault.kind);
 }
 

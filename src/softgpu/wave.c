@@ -12,6 +12,8 @@
 
 #include "util/range.h"
 
+#define NEAR (1u << 20) /* bytes behind a block that are told as its overrun */
+
 /* Bits of kernel_code_properties. */
 enum {
 	KCP_PRIVATE_BUFFER = 1 << 0,
@@ -36,7 +38,7 @@ static int launch_error(
 	memset(fault, 0, sizeof(*fault));
 	fault->kind = SG_FAULT_LAUNCH;
 	n = snprintf(fault->text, sizeof(fault->text),
-		"kernel '%.128s': ", l->kernel ? l->kernel : "?");
+		"kernel '%.128s' stopped: ", l->kernel ? l->kernel : "?");
 	va_start(ap, fmt);
 	vsnprintf(fault->text + n, sizeof(fault->text) - (size_t)n, fmt, ap);
 	va_end(ap);
@@ -260,6 +262,29 @@ bool sg_range_slow(struct sg_wave *w, uint64_t addr, uint64_t size)
 	return true;
 }
 
+void sg_near_block(struct sg_wave *w, uint64_t addr, char *text, size_t cap)
+{
+	const struct sg_launch *l = w->g->run->k.launch;
+	uint64_t lo, hi;
+
+	snprintf(text, cap, "no allocation there");
+	for (uint64_t back = 1; l->range && back <= NEAR && back <= addr; back *= 2) {
+		if (l->range(l->range_ctx, addr - back, &lo, &hi))
+			continue;
+		if (addr < hi) /* its end is beyond the block's */
+			snprintf(text, cap, "the block of %llu bytes ends %llu behind",
+				(unsigned long long)(hi - lo),
+				(unsigned long long)(hi - addr));
+		else
+			snprintf(text, cap,
+				"no allocation there, %llu bytes past the end of a block "
+				"of %llu",
+				(unsigned long long)(addr - hi),
+				(unsigned long long)(hi - lo));
+		return;
+	}
+}
+
 uint64_t sg_realtime(const struct sg_wave *w);
 uint64_t sg_realtime(const struct sg_wave *w)
 {
@@ -282,13 +307,29 @@ void sg_interrupt(struct sg_wave *w)
 		l->interrupt(l->interrupt_ctx, w->s[SG_S_M0]);
 }
 
+void sg_place(const struct sg_wave *w, uint64_t pc, char *text, size_t cap)
+{
+	int64_t off = (int64_t)(pc - w->g->run->k.entry->pc);
+	char line[360];
+
+	*text = '\0';
+	if (!pc)
+		return;
+	if (sg_code_line(w->p->code, pc, line, sizeof(line)))
+		snprintf(text, cap, "%c0x%llx (%s)", off < 0 ? '-' : '+',
+			(unsigned long long)(off < 0 ? -off : off), line);
+	else
+		snprintf(text, cap, "%c0x%llx", off < 0 ? '-' : '+',
+			(unsigned long long)(off < 0 ? -off : off));
+}
+
 const struct sg_inst *sg_stop(struct sg_wave *w, const struct sg_inst *in,
 	enum sg_fault_kind kind, uint64_t address, const char *fmt, ...)
 {
 	struct sg_run *r = w->g->run;
 	struct sg_program *p = (struct sg_program *)w->p;
 	const char *kernel = r->k.launch->kernel;
-	char reason[256], text[160] = "";
+	char reason[256], text[160] = "", at[400];
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -308,10 +349,11 @@ const struct sg_inst *sg_stop(struct sg_wave *w, const struct sg_inst *in,
 		/* An illegal instruction's reason has its text already. */
 		if (in->op != &sg_op_illegal && in->pc)
 			sg_program_text_locked(p, in->pc, text, sizeof(text));
+		sg_place(w, in->pc, at, sizeof(at));
 		snprintf(f->text, sizeof(f->text),
-			"kernel '%.160s' +0x%llx: %s%s%s (workgroup %u,%u,%u wave %u)",
-			kernel ? kernel : "?",
-			(unsigned long long)(in->pc ? in->pc - r->k.entry->pc : 0), text,
+			"kernel '%.128s' stopped%s%s: %s%s%s (workgroup %u,%u,%u wave "
+			"%u)",
+			kernel ? kernel : "?", *at ? " at " : "", at, text,
 			*text ? ": " : "", reason, f->group[0], f->group[1], f->group[2],
 			f->wave);
 		r->stop = 1;
