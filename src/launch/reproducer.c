@@ -111,6 +111,18 @@ static void *device_copy(const void *host, size_t size)
 }
 
 /*
+ * A kernel that is named may be another one than an RMS norm: what it takes beyond the
+ * norm's arguments is zeros, and an argument may be as large as the room it has here.
+ */
+#define ARGUMENTS 4096
+union argument {
+	void *pointer;
+	int64_t integer;
+	float real;
+	char room[16384];
+};
+
+/*
  * Every x and weight is 1, so every result is 1 / sqrt(1 + eps), in any of the kernels'
  * types. Returns the number of wrong ones; only the default kernel's are looked at.
  */
@@ -120,11 +132,9 @@ static size_t work(hipStream_t stream)
 	float *host = malloc(n * sizeof(*host));
 	hipModule_t module;
 	hipFunction_t function;
-	void *x, *weight, *out, *residual = NULL;
-	int64_t hidden_size = hidden;
-	float eps = 1e-6f;
-	int32_t gemma = 0;
-	void *args[] = {&out, &x, &weight, &residual, &hidden_size, &eps, &gemma};
+	static union argument zeros, out, x, weight, residual, hidden_size, eps, gemma;
+	static void *args[ARGUMENTS] = {
+		&out, &x, &weight, &residual, &hidden_size, &eps, &gemma};
 	size_t wrong = 0;
 
 	if (!host)
@@ -133,16 +143,20 @@ static size_t work(hipStream_t stream)
 		host[i] = 1.0f;
 	CHECK(hipModuleLoad(&module, code_object));
 	CHECK(hipModuleGetFunction(&function, module, kernel));
-	x = device_copy(host, n * sizeof(*host));
-	weight = device_copy(host, hidden * sizeof(*host));
+	for (size_t i = 7; i < ARGUMENTS; i++)
+		args[i] = &zeros;
+	hidden_size.integer = hidden;
+	eps.real = 1e-6f;
+	x.pointer = device_copy(host, n * sizeof(*host));
+	weight.pointer = device_copy(host, hidden * sizeof(*host));
 	memset(host, 0xff, n * sizeof(*host)); /* NaN: what no kernel has written */
-	out = device_copy(host, n * sizeof(*host));
+	out.pointer = device_copy(host, n * sizeof(*host));
 
 	for (unsigned i = 0; i < repeat; i++)
 		CHECK(hipModuleLaunchKernel(
 			function, rows, 1, 1, 256, 1, 1, 0, stream, args, NULL));
 	CHECK(hipStreamSynchronize(stream));
-	CHECK(hipMemcpy(host, out, n * sizeof(*host), hipMemcpyDeviceToHost));
+	CHECK(hipMemcpy(host, out.pointer, n * sizeof(*host), hipMemcpyDeviceToHost));
 	if (kernel == default_kernel)
 		for (size_t i = 0; i < n; i++)
 			wrong += !(fabsf(host[i] - 1.0f) < 1e-5f);

@@ -203,6 +203,42 @@ static void arm_without_code(void **state)
 	release(&a);
 }
 
+/* A kernel that takes more arguments than the probe's own, and a larger one. */
+static void kernel_of_ones_own(void **state)
+{
+	char path[] = "/tmp/rck-own-XXXXXX.hip";
+	const char *options[] = {"--opt", "O0,O1", "--source", path, "--device", "soft",
+		"--load", "none", "--routes", "exit", "-n", "1", "--format", "json",
+		NULL};
+	struct rck_tally tally;
+	struct answer a;
+	int race, fd;
+
+	if (!has_hip(NULL, &race)) {
+		print_message("skipped: no HIP runtime here\n");
+		skip();
+	}
+	fd = mkstemps(path, 4);
+	assert_true(fd >= 0);
+	dprintf(fd, "#include <hip/hip_runtime.h>\n"
+		    "struct large { char c[3000]; };\n"
+		    "extern \"C\" __global__ void own(int *p, struct large l");
+	for (int i = 0; i < 200; i++)
+		dprintf(fd, ", int a%d", i);
+	dprintf(fd, ") { *p = l.c[2999] + a199; }\n");
+	close(fd);
+	run_ab(&a, options);
+	unlink(path);
+	ended(&a, 1);
+	assert_int_equal(a.x.n_cells, 1);
+	for (size_t arm = 0; arm < 2; arm++) {
+		tally = rck_cell_tally(&a.x.cells[0], arm);
+		assert_int_equal(tally.n, 1);
+		assert_int_equal(tally.by_outcome[RCK_OUTCOME_CLEAN], 1);
+	}
+	release(&a);
+}
+
 /* The negative control: a runtime that starts the listener and has no race. */
 static void without_race(void **state)
 {
@@ -323,6 +359,7 @@ int main(void)
 		cmocka_unit_test(appended),
 		cmocka_unit_test(table),
 		cmocka_unit_test(arm_without_code),
+		cmocka_unit_test(kernel_of_ones_own),
 		cmocka_unit_test(without_race),
 		cmocka_unit_test(with_race),
 		cmocka_unit_test(amd_order),
