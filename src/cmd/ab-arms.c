@@ -428,7 +428,7 @@ void ab_arms_build(struct ab *ab)
 static void launch_rows(struct ab *ab, size_t i)
 {
 	const struct rck_launch *l = &ab->arms[i].launch;
-	double worst = 0, ratio = 0, seconds = 0;
+	double worst = 0, ratio = 0, seconds = 0, q1 = 0, q3 = 0;
 	uint64_t bad = 0, touched = 0;
 	size_t timed = 0;
 
@@ -439,6 +439,8 @@ static void launch_rows(struct ab *ab, size_t i)
 		touched += l->cases[k].check.touched;
 		if (isfinite(l->cases[k].seconds)) {
 			seconds += l->cases[k].seconds;
+			q1 += l->cases[k].seconds_q1;
+			q3 += l->cases[k].seconds_q3;
 			timed++;
 		}
 	}
@@ -448,8 +450,11 @@ static void launch_rows(struct ab *ab, size_t i)
 		100 * ratio);
 	if (bad || touched)
 		ab_trouble(ab);
-	if (timed)
-		ab_row(ab, "time", "time of the launches", i, "%.6f s", seconds);
+	if (timed) {
+		ab_row(ab, "time", "time, sum of medians", i, "%.1f us", seconds * 1e6);
+		ab_row(ab, "spread", "between quartiles", i, "%.1f to %.1f us", q1 * 1e6,
+			q3 * 1e6);
+	}
 }
 
 static void compare_bits(struct ab *ab, size_t i)

@@ -41,7 +41,9 @@ struct rck_launch_case {
 	uint64_t outputs;   /* elements that a dump has of it */
 	struct rck_check check;
 	double rms_rel;
-	double seconds; /* of one launch; NaN: not measured */
+	/* of one launch on the device, after a first: median and quartiles; NaN: not
+	 * measured */
+	double seconds, seconds_q1, seconds_q3;
 };
 
 struct rck_launch {

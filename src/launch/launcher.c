@@ -28,7 +28,7 @@
 
 #define GUARD      1024u /* bytes on either side of an array */
 #define GUARD_BYTE 0xfd  /* f32 -4.2e37, bf16 -4.2e37: nothing that a kernel writes */
-#define TIMED_RUNS 5
+#define TIMED_RUNS 21
 
 static struct {
 	const char *hip, *hsa_below, *code_object, *dump;
@@ -300,12 +300,19 @@ static void launch(
 		p->grid[1], p->grid[2], b[0], b[1], b[2], 0, stream, params, NULL);
 }
 
-/* The least time of a few more launches, in seconds, by events. */
-static double time_launches(
-	const struct rck_problem *p, void *function, void *stream, void **params)
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* More launches by events, after the one that was checked and warmed the device. seconds:
+ * TIMED_RUNS of them, in ascending order. */
+static void time_launches(const struct rck_problem *p, void *function, void *stream,
+	void **params, double *seconds)
 {
 	void *from, *to;
-	double best = INFINITY;
 
 	CALL(event_create, "hipEventCreate", &from);
 	CALL(event_create, "hipEventCreate", &to);
@@ -317,15 +324,15 @@ static double time_launches(
 		CALL(event_record, "hipEventRecord", to, stream);
 		CALL(event_synchronize, "hipEventSynchronize", to);
 		CALL(event_elapsed_time, "hipEventElapsedTime", &ms, from, to);
-		best = fmin(best, ms * 1e-3);
+		seconds[i] = ms * 1e-3;
 	}
 	CALL(event_destroy, "hipEventDestroy", from);
 	CALL(event_destroy, "hipEventDestroy", to);
-	return best;
+	qsort(seconds, TIMED_RUNS, sizeof(*seconds), by_value);
 }
 
 static void report(const struct rck_bundled *k, const struct rck_case *c,
-	const struct rck_check *check, uint64_t elements, double seconds)
+	const struct rck_check *check, uint64_t elements, const double *seconds)
 {
 	struct rck_strbuf sb = RCK_STRBUF_INIT;
 	struct rck_json j;
@@ -357,8 +364,9 @@ static void report(const struct rck_bundled *k, const struct rck_case *c,
 		rck_json_kdouble(&j, "first_expected", check->first_expected);
 		rck_json_kdouble(&j, "first_bound", check->first_bound);
 	}
-	rck_json_key(&j, "seconds");
-	rck_json_double(&j, seconds > 0 ? seconds : NAN);
+	rck_json_kdouble(&j, "seconds", seconds[TIMED_RUNS / 2]);
+	rck_json_kdouble(&j, "seconds_q1", seconds[TIMED_RUNS / 4]);
+	rck_json_kdouble(&j, "seconds_q3", seconds[TIMED_RUNS - 1 - TIMED_RUNS / 4]);
 	line_end(&j, &sb);
 }
 
@@ -371,8 +379,10 @@ static void run_case(const struct rck_bundled *k, const struct rck_case *c, uint
 	void *params[RCK_ARGS_MAX];
 	struct rck_problem p;
 	uint64_t outputs = 0;
-	double seconds = 0;
+	double seconds[TIMED_RUNS];
 
+	for (int i = 0; i < TIMED_RUNS; i++)
+		seconds[i] = NAN;
 	rck_problem_make(&p, k, c, seed);
 	for (size_t i = 0; i < p.n_arrays; i++)
 		put(&p.arrays[i], &on[i]);
@@ -384,7 +394,7 @@ static void run_case(const struct rck_bundled *k, const struct rck_case *c, uint
 		outputs += p.arrays[i].expect ? p.arrays[i].n : 0;
 	/* once more only where a second launch computes the same again */
 	if (arg.time && !c->residual && !c->in_place && c->beta == 0.0f)
-		seconds = time_launches(&p, function, stream, params);
+		time_launches(&p, function, stream, params, seconds);
 	for (size_t i = 0; i < p.n_arrays; i++)
 		get(&p.arrays[i], &on[i], &check);
 	report(k, c, &check, outputs, seconds);

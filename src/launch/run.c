@@ -58,6 +58,8 @@ static void take_case(struct rck_launch *l, const json_t *line)
 			},
 		.rms_rel = number_of(line, "rms_rel"),
 		.seconds = number_of(line, "seconds"),
+		.seconds_q1 = number_of(line, "seconds_q1"),
+		.seconds_q3 = number_of(line, "seconds_q3"),
 	};
 	for (size_t i = 0; i < RCK_ULP_BUCKETS; i++)
 		c->check.ulp[i] = (uint64_t)json_integer_value(json_array_get(ulp, i));

@@ -68,6 +68,8 @@ static void add_case(const struct rck_launch_case *c, struct rck_json *j)
 		rck_json_u64(j, k->ulp[i]);
 	rck_json_array_end(j);
 	rck_json_kdouble(j, "seconds", c->seconds);
+	rck_json_kdouble(j, "seconds_q1", c->seconds_q1);
+	rck_json_kdouble(j, "seconds_q3", c->seconds_q3);
 	rck_json_object_end(j);
 }
 

@@ -241,7 +241,9 @@ API const char *hipGetErrorString(int error)
 
 API int hipEventElapsedTime(float *ms, void *from, void *to)
 {
-	*ms = 0.25f;
+	static unsigned int n;
+
+	*ms = (float)(1 + n++ * 8 % 21); /* 1 to 21, each once, in no order */
 	return 0;
 }
 

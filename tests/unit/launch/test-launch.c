@@ -99,7 +99,7 @@ static void test_right_results_pass(void **state)
 	struct rck_launch l = launch(NULL, NULL);
 	struct rck_diag diag;
 	bool seen[64] = {false};
-	size_t kernels = 0;
+	size_t kernels = 0, timed = 0;
 
 	l.time = true;
 	if (rck_launch_run(rocm, &device, &l, &diag))
@@ -117,10 +117,17 @@ static void test_right_results_pass(void **state)
 		assert_true(c->check.checked > 0);
 		assert_true(c->check.max_rel <= c->check.bound_rel);
 		assert_true(c->check.max_ratio < 1.0);
+		if (!isnan(c->seconds)) { /* the fake's launches take 1 to 21 ms */
+			assert_float_equal(c->seconds, 11e-3, 1e-9);
+			assert_float_equal(c->seconds_q1, 6e-3, 1e-9);
+			assert_float_equal(c->seconds_q3, 16e-3, 1e-9);
+			timed++;
+		}
 		kernels += !seen[index];
 		seen[index] = true;
 	}
 	assert_int_equal(kernels, rck_bundled_count);
+	assert_true(timed > 0 && timed < l.n);
 	rck_launch_release(&l);
 }
 
