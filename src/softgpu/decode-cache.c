@@ -30,7 +30,7 @@ struct row_entry {
 	struct row_entry *next;
 	uint64_t value;
 	bool words; /* two words instead of rows */
-	uint32_t data[];
+	_Alignas(64) uint32_t data[];
 };
 
 struct sg_cache {
@@ -177,7 +177,7 @@ static const struct sg_inst *decode_run(struct sg_program *p, uint64_t pc)
 {
 	struct sg_cache *c = p->cache;
 	uint64_t base = (uint64_t)p->code->base, at = pc;
-	struct sg_inst *tmp = malloc(RUN_MAX * sizeof(*tmp)), *run;
+	struct sg_inst *tmp = aligned_alloc(64, RUN_MAX * sizeof(*tmp)), *run;
 	unsigned int n = 0;
 	bool end = false;
 

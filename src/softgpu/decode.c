@@ -252,6 +252,7 @@ static bool finish_valu(struct sg_program *p, const struct sg_text *t, struct sg
 			return false;
 		}
 		in->lane = op->lane;
+		in->exec = op->exec;
 		m->clamp = 0;
 	}
 	if (!check_mods(in->op, in, m, t, why))
@@ -301,6 +302,11 @@ static bool finish_valu(struct sg_program *p, const struct sg_text *t, struct sg
 	}
 	if (m->clamp || m->omod || m->sdwa || m->dpp || in->falsify)
 		in->full = true;
+	/* The operation's own exec knows registers and masks, and nothing else. */
+	if (in->lane && (in->full || in->cmpx ||
+				(in->ndst && in->dst[0].type != 'm' &&
+					in->dst[0].kind != SG_K_VGPR)))
+		in->exec = sg_exec_valu;
 	return true;
 }
 
@@ -359,6 +365,11 @@ static bool bind_operands(struct sg_program *p, struct sg_text *t, struct sg_ins
 		in->nsrc++;
 	}
 	in->ndst = (uint8_t)nd;
+	if (in->cmpx && !nd) { /* exec is its result like any other */
+		in->dst[0] = (struct sg_dst){.off = SG_S_EXEC, SG_K_SGPR, 'm'};
+		in->ndst = 1;
+		in->cmpx = false;
+	}
 	if (op->flags & SG_OP_TIE) {
 		struct sg_src *s = &in->src[in->nsrc++];
 
@@ -402,8 +413,8 @@ static bool decode_vopd(struct sg_program *p, char *text, char *second, uint64_t
 		snprintf(one, sizeof(one), "v_%s", s + 7);
 		if (!sg_decode(p, one, pc, size, &pair[i], why))
 			return false;
-		if (pair[i].exec != sg_exec_valu || pair[i].ndst != 1 || pair[i].wide ||
-			pair[i].half || pair[i].dst[0].kind != SG_K_VGPR) {
+		if (!pair[i].lane || pair[i].ndst != 1 || pair[i].wide || pair[i].half ||
+			pair[i].dst[0].kind != SG_K_VGPR) {
 			snprintf(why, 96, "a half of v_dual_ that is not expected");
 			return false;
 		}

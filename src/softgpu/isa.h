@@ -105,9 +105,9 @@ struct sg_src {
 	uint32_t off; /* SG_K_VGPR: word offset into w->v; SG_K_SGPR: slot */
 	uint8_t kind;
 	char type;
-	bool neg, abs, neg_hi, sext;
-	uint8_t sel;    /* SDWA: 0..3 byte, 4 low, 5 high half, 6 all */
-	bool hi, hi_hi; /* op_sel, op_sel_hi */
+	uint8_t sel; /* SDWA: 0..3 byte, 4 low, 5 high half, 6 all */
+	bool neg : 1, abs : 1, neg_hi : 1, sext : 1;
+	bool hi : 1, hi_hi : 1; /* op_sel, op_sel_hi */
 };
 
 struct sg_dst {
@@ -139,26 +139,27 @@ struct sg_mods {
 	bool m_seen; /* matrix modifiers were written */
 };
 
+/* What every execution reads comes first and fills one cache line. */
 struct sg_inst {
-	sg_exec_fn exec;
-	const struct sg_op *op;
-	sg_lane_fn lane;
+	_Alignas(64) sg_exec_fn exec;
 	struct sg_src src[SG_SRC_MAX];
 	struct sg_dst dst[SG_DST_MAX];
+	sg_lane_fn lane;
+	const struct sg_op *op;
+	int64_t imm;
+	const struct sg_inst *volatile target;
+	const struct sg_inst *pair; /* VOPD: the second half */
+	const struct sg_mods *mods; /* never NULL */
+	const char *why;            /* SG illegal: the reason */
+	uint64_t pc;
+	uint32_t line; /* index for counts */
+	uint8_t size;  /* bytes of code */
 	uint8_t nsrc, ndst;
 	bool full; /* VALU: needs the path with modifiers */
 	bool half; /* VALU: 16-bit result, merged into its register */
 	bool wide; /* VALU: two-word result */
 	bool cmpx; /* the mask also goes to exec */
 	bool falsify;
-	uint8_t size;               /* bytes of code */
-	const struct sg_mods *mods; /* never NULL */
-	int64_t imm;
-	uint64_t pc;
-	const struct sg_inst *volatile target;
-	const struct sg_inst *pair; /* VOPD: the second half */
-	const char *why;            /* SG illegal: the reason */
-	uint32_t line;              /* index for counts */
 };
 
 /* ---- running ---- */
@@ -180,7 +181,7 @@ struct sg_span {
 };
 
 struct sg_wave {
-	uint32_t s[SG_S_SLOTS];
+	_Alignas(64) uint32_t s[SG_S_SLOTS];
 	uint32_t em[SG_LANES_MAX];         /* exec as rows */
 	uint32_t tmp[4][2 * SG_LANES_MAX]; /* sources made ready */
 	uint32_t res[2 * SG_LANES_MAX];
@@ -268,8 +269,21 @@ void sg_exec_changed(struct sg_wave *w);
 void sg_mode_changed(struct sg_wave *w);
 
 /* A lane mask from or to an SGPR slot. */
-uint64_t sg_mask_read(const struct sg_wave *w, const struct sg_src *s);
-void sg_mask_write(struct sg_wave *w, const struct sg_dst *d, uint64_t mask);
+static inline uint64_t sg_mask_read(const struct sg_wave *w, const struct sg_src *s)
+{
+	if (s->kind == SG_K_CONST)
+		return s->row[0] | (uint64_t)s->row[1] << 32;
+	return sg_wave64(w) ? sg_s64(w, s->off) : w->s[s->off];
+}
+
+static inline void sg_mask_write(struct sg_wave *w, const struct sg_dst *d, uint64_t mask)
+{
+	w->s[d->off] = (uint32_t)mask;
+	if (sg_wave64(w))
+		w->s[d->off + 1] = (uint32_t)(mask >> 32);
+	if (d->off == SG_S_EXEC)
+		sg_exec_changed(w);
+}
 
 /* Source k as a row (two for 64 bits, lanes words apart), modifiers applied. */
 const uint32_t *sg_src_row(struct sg_wave *w, const struct sg_inst *in, unsigned int k);

@@ -61,15 +61,15 @@ static inline uint32_t class_of(uint64_t bits, int mant, int exp)
 #define CMP_(NAME, TA, TB, COND) \
 	static uint32_t NAME##_lane(LANE_ARGS) \
 	{ \
-		uint32_t m = 0; \
+		uint32_t m[32]; \
 		for (int i = 0; i < 32; i++) { \
 			SG_CAT(C_, TA) a = SG_CAT(L_, TA)(pa); \
 			SG_CAT(C_, TB) b = SG_CAT(L_, TB)(pb); \
 			(void)a; \
 			(void)b; \
-			m |= (COND) ? 1u << i : 0; \
+			m[i] = (COND) ? ~0u : 0; \
 		} \
-		return m; \
+		return lane_mask(m); \
 	} \
 	LANE_ENTRY(NAME, "m:" SG_STR(TA) SG_STR(TB), 0)
 

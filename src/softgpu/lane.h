@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <immintrin.h>
 #include <math.h>
 #include <string.h>
 
@@ -121,9 +122,104 @@ static inline uint64_t sg_d_bits(double f)
 #endif
 #define LANES LANES_FREE for (int i = 0; i < 32; i++)
 
+/* The sign bits of 32 words. */
+static inline uint32_t lane_mask(const uint32_t *row)
+{
+	uint32_t m = 0;
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+	for (int i = 0; i < 2; i++)
+		m |= (uint32_t)_mm512_movepi32_mask(_mm512_loadu_si512(row + 16 * i))
+		     << 16 * i;
+#elif defined(__AVX2__)
+	for (int i = 0; i < 4; i++)
+		m |= (uint32_t)_mm256_movemask_ps(
+			     _mm256_loadu_ps((const float *)row + 8 * i))
+		     << 8 * i;
+#else
+	for (int i = 0; i < 32; i++)
+		m |= row[i] >> 31 << i;
+#endif
+	return m;
+}
+
+static inline void lane_expand(uint32_t bits, uint32_t *row)
+{
+	for (uint32_t i = 0; i < 32; i++)
+		row[i] = -(bits >> i & 1);
+}
+
+static inline void lane_splat(uint32_t value, uint32_t *row)
+{
+	for (uint32_t i = 0; i < 32; i++)
+		row[i] = value;
+}
+
+#define LANE_INLINE static inline __attribute__((always_inline))
+
+/* Source k as a row, without modifiers. */
+LANE_INLINE const uint32_t *lane_row(
+	struct sg_wave *w, const struct sg_inst *in, unsigned int k, char type)
+{
+	const struct sg_src *s = &in->src[k];
+	uint32_t *r = w->tmp[k];
+	const size_t n = w->lanes;
+
+	if (type == 'm') {
+		uint64_t mask = sg_mask_read(w, s);
+
+		for (size_t h = 0; h < n; h += 32)
+			lane_expand((uint32_t)(mask >> h), r + h);
+		return r;
+	}
+	if (s->kind == SG_K_VGPR)
+		return w->v + s->off;
+	if (s->kind == SG_K_CONST)
+		return s->row;
+	for (size_t h = 0; h < n; h += 32)
+		lane_splat(w->s[s->off], r + h);
+	for (size_t h = 0; strchr("dUIBPQ", type) && h < n; h += 32)
+		lane_splat(w->s[s->off + 1], r + n + h);
+	return r;
+}
+
+/*
+ * One instruction whole: what sg_exec_valu does for it where no modifier and nothing
+ * unusual in MODE asks for more. sig is the operation's and known when compiling.
+ */
+LANE_INLINE const struct sg_inst *lane_exec(struct sg_wave *w, const struct sg_inst *in,
+	sg_lane_fn lane, const char *sig, uint32_t flags)
+{
+	const bool carry = sig[1] == 'm', mask_only = sig[0] == 'm';
+	const char *src = sig + (carry ? 3 : 2);
+	const size_t ns = strlen(src), n = w->lanes;
+	const uint32_t *a, *b = w->res, *c = w->res; /* absent: a row to read */
+	uint32_t *d = mask_only ? w->res : w->v + in->dst[0].off;
+	uint64_t mask = 0;
+
+	if (strchr("hwsxy", sig[0]) || __builtin_expect(w->fp_slow, 0))
+		return sg_exec_valu(w, in);
+	a = lane_row(w, in, 0, src[0]);
+	if (ns > 1)
+		b = lane_row(w, in, 1, src[1]);
+	if (ns > 2)
+		c = lane_row(w, in, 2, src[2]);
+	else if (flags & SG_OP_TIE)
+		c = d;
+	for (size_t h = 0; h < n; h += 32)
+		mask |= (uint64_t)lane(d + h, a + h, b + h, c + h, w->em + h, n) << h;
+	if (carry || mask_only)
+		sg_mask_write(w, &in->dst[carry], mask & sg_exec(w));
+	return in + 1;
+}
+
 #define LANE_ENTRY(NAME, SIG, FLAGS)                                                     \
+	static const struct sg_inst *NAME##_exec(                                        \
+		struct sg_wave *w, const struct sg_inst *in)                             \
+	{                                                                                \
+		return lane_exec(w, in, NAME##_lane, SIG, FLAGS);                        \
+	}                                                                                \
 	static const struct sg_op sg_op_##NAME = {                                       \
-		#NAME, SIG, SG_OP_VALU | (FLAGS), 0, NAME##_lane, sg_exec_valu, NULL};   \
+		#NAME, SIG, SG_OP_VALU | (FLAGS), 0, NAME##_lane, NAME##_exec, NULL};    \
 	static const struct sg_op *const sg_ref_##NAME                                   \
 		__attribute__((section(SG_LANE_SECTION), used)) = &sg_op_##NAME;
 
@@ -189,7 +285,7 @@ static inline uint64_t sg_d_bits(double f)
 #define OPC(NAME, TD, TA, TB, TC, SIG, EXPR, CARRY)                                      \
 	static uint32_t NAME##_lane(LANE_ARGS)                                           \
 	{                                                                                \
-		uint32_t m = 0;                                                          \
+		uint32_t m[32];                                                          \
 		(void)pc;                                                                \
 		LANES                                                                    \
 		{                                                                        \
@@ -197,25 +293,25 @@ static inline uint64_t sg_d_bits(double f)
 			C_##TB b = L_##TB(pb);                                           \
 			C_##TC c = L_##TC(pc);                                           \
 			C_##TD r = EXPR;                                                 \
-			m |= (CARRY) ? 1u << i : 0;                                      \
+			m[i] = (CARRY) ? ~0u : 0;                                        \
 			S_##TD(r);                                                       \
 			(void)c;                                                         \
 		}                                                                        \
-		return m;                                                                \
+		return lane_mask(m);                                                     \
 	}                                                                                \
 	LANE_ENTRY(NAME, SIG, 0)
 
 #define CMP(NAME, TA, TB, COND)                                                          \
 	static uint32_t NAME##_lane(LANE_ARGS)                                           \
 	{                                                                                \
-		uint32_t m = 0;                                                          \
+		uint32_t m[32];                                                          \
 		for (int i = 0; i < 32; i++) {                                           \
 			C_##TA a = L_##TA(pa);                                           \
 			C_##TB b = L_##TB(pb);                                           \
 			(void)a;                                                         \
 			(void)b;                                                         \
-			m |= (COND) ? 1u << i : 0;                                       \
+			m[i] = (COND) ? ~0u : 0;                                         \
 		}                                                                        \
-		return m;                                                                \
+		return lane_mask(m);                                                     \
 	}                                                                                \
 	LANE_ENTRY(NAME, "m:" #TA #TB, 0)

@@ -32,22 +32,6 @@ void sg_mode_changed(struct sg_wave *w)
 	w->fp_slow = (w->mode & 0xff) != 0xf0 || w->gpr_idx;
 }
 
-uint64_t sg_mask_read(const struct sg_wave *w, const struct sg_src *s)
-{
-	if (s->kind == SG_K_CONST)
-		return s->row[0] | (uint64_t)s->row[1] << 32;
-	return sg_wave64(w) ? sg_s64(w, s->off) : w->s[s->off];
-}
-
-void sg_mask_write(struct sg_wave *w, const struct sg_dst *d, uint64_t mask)
-{
-	w->s[d->off] = (uint32_t)mask;
-	if (sg_wave64(w))
-		w->s[d->off + 1] = (uint32_t)(mask >> 32);
-	if (d->off == SG_S_EXEC)
-		sg_exec_changed(w);
-}
-
 /* The source as it stands in its register. */
 static inline const uint32_t *raw_row(
 	struct sg_wave *w, const struct sg_inst *in, unsigned int k)
