@@ -5,6 +5,10 @@
 
 #include "util/range.h"
 
+/* Pointers may cost this and some passes over the file: sections and relocations that
+ * overlap must not make it more. */
+#define WORK 65536
+
 /* llvm/BinaryFormat/ELF.h */
 #define SHT_LLVM_OFFLOADING 0x6fff4c0b
 
@@ -96,7 +100,9 @@ int rck_host_elf_open(struct rck_host_elf *e, struct rck_slice s, struct rck_dia
 	GElf_Shdr sh;
 	int err;
 
-	*e = (struct rck_host_elf){.slice = s, .i = 1};
+	*e = (struct rck_host_elf){.slice = s,
+		.i = 1,
+		.work = s.size < UINT64_MAX / 8 ? 4 * s.size + WORK : 0};
 	err = check_header(s, diag);
 	if (err)
 		return err;

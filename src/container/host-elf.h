@@ -13,6 +13,7 @@ struct rck_host_elf {
 	size_t i, n;            /* the next section, and how many */
 	struct rck_slice names; /* .shstrtab */
 	uint32_t type;          /* of the section that was given last: SHT_* */
+	uint64_t work; /* bytes of headers and relocations that pointers may still cost */
 };
 
 /* -EINVAL when a header table lies outside the bytes, or libelf refuses. To be closed

@@ -98,6 +98,7 @@ int rck_records_next(struct rck_records *r, struct rck_record *out, struct rck_d
 	}
 
 	r->n++;
+	out->slice = rck_subslice(s, at, 0);
 	out->magic = rck_sniff(rest(r, at));
 	err = extent(out->magic, rest(r, at), &size, &r->searching, diag);
 	if (err) {

@@ -8,11 +8,6 @@
 #define SHT_LLVM_OFFLOADING 0x6fff4c0b
 #define RDC_PREFIX          RCK_BUNDLE_MAGIC
 
-/* __CudaFatBinaryWrapper (CLR, hipamd/src/hip_platform.cpp), 24 bytes in host order. */
-#define WRAPPER      24
-#define WRAPPER_HIPF 0x48495046u
-#define WRAPPER_HIPK 0x4b504948u
-
 enum role { OTHER, FATBIN, WRAPPERS, RDC, OFFLOADING, KPACK_REF };
 
 /*
@@ -48,31 +43,6 @@ static enum role role_of(const struct rck_entry *e)
 	return OTHER;
 }
 
-/* Counts what the program registers with HIP when it is loaded. */
-static enum rck_step read_wrappers(
-	struct rck_file *file, struct rck_frame *frame, const struct rck_entry *e)
-{
-	struct rck_sections *x = &frame->u.sections;
-
-	for (uint64_t at = 0; rck_range_ok(at, WRAPPER, e->slice.size); at += WRAPPER) {
-		uint32_t magic = rck_le32(e->slice.data + at);
-
-		if (magic == WRAPPER_HIPF) {
-			x->hipf++;
-		} else if (magic == WRAPPER_HIPK) {
-			x->hipk++;
-		} else if (magic) { /* zeros: a linker's padding */
-			struct rck_slice s = rck_subslice(e->slice, at, 0);
-
-			return rck_walk_say(file, frame, RCK_ITEM_NOTE, s, NULL, 0,
-				"fat binary wrapper with magic 0x%08x, neither HIPF nor "
-				"HIPK",
-				magic);
-		}
-	}
-	return RCK_STEP_MORE;
-}
-
 static enum rck_step rdc_section(
 	struct rck_file *file, struct rck_frame *frame, const struct rck_entry *e)
 {
@@ -106,6 +76,7 @@ static enum rck_step push_records(struct rck_file *file, struct rck_frame *frame
 	frame->credit -= e->slice.size;
 	step = rck_walk_push_records(file, frame, e->slice, frame->bytes, false);
 	if (step == RCK_STEP_MORE) {
+		file->top->section = true;
 		file->top->fatbin = fatbin;
 		file->top->numbered = true;
 	}
@@ -143,7 +114,7 @@ static enum rck_step section(
 		x->fatbin = true;
 		return push_records(file, frame, e, true);
 	case WRAPPERS:
-		return read_wrappers(file, frame, e);
+		return rck_walk_read_wrappers(file, frame, e);
 	case RDC:
 		return rdc_section(file, frame, e);
 	case OFFLOADING:
@@ -169,36 +140,19 @@ static enum rck_step judge(struct rck_file *file, struct rck_frame *frame)
 	struct rck_slice s = rck_subslice(frame->slice, 0, 0);
 
 	rck_walk_name(file, frame, "", 0);
-	switch (x->judged++) {
-	case 0:
-		if (x->is_elf && !x->u.elf.n)
-			return push_scattered(file, frame);
-		if (x->kref.size)
-			return rck_walk_push_kpack_ref(file, frame, x->kref);
-		if (x->hipk)
-			return rck_walk_incomplete(file, frame, s, NULL, -ENODATA,
-				"Check the .kpack archives that belong to the file.",
-				"device code is external (kpack), but nothing says "
-				"where: no .rocm_kpack_ref");
-		return RCK_STEP_MORE;
-	case 1:
-		/* an unlinked -fgpu-rdc object: a wrapper, and bitcode instead of bundles
-		 */
-		if (!x->hipf || x->hipf == x->bundles ||
-			(!x->fatbin && file->items > x->items_before))
-			return RCK_STEP_DONE;
-		if (!x->bundles && file->items == x->items_before)
-			return rck_walk_incomplete(file, frame, s, NULL, -ENODATA,
-				"Check the linked program or library that the file "
-				"becomes part of.",
-				"registers %llu fat binaries with HIP, but holds none",
-				(unsigned long long)x->hipf);
-		return rck_walk_say(file, frame, RCK_ITEM_NOTE, s, NULL, 0,
-			"registers %llu fat binaries with HIP, but holds %llu bundles",
-			(unsigned long long)x->hipf, (unsigned long long)x->bundles);
-	default:
-		return RCK_STEP_DONE;
-	}
+	if (x->judged)
+		return rck_walk_judge_wrappers(file, frame);
+	x->judged = true;
+	if (x->is_elf && !x->u.elf.n)
+		return push_scattered(file, frame);
+	if (x->kref.size)
+		return rck_walk_push_kpack_ref(file, frame, x->kref);
+	if (x->wrappers.hipk)
+		return rck_walk_incomplete(file, frame, s, NULL, -ENODATA,
+			"Check the .kpack archives that belong to the file.",
+			"device code is external (kpack), but nothing says where: no "
+			".rocm_kpack_ref");
+	return RCK_STEP_MORE;
 }
 
 static enum rck_step sections_step(struct rck_file *file, struct rck_frame *frame)
@@ -219,6 +173,7 @@ static enum rck_step sections_step(struct rck_file *file, struct rck_frame *fram
 
 static void sections_close(struct rck_frame *frame)
 {
+	rck_walk_drop_wrappers(frame);
 	if (frame->u.sections.is_elf)
 		rck_host_elf_close(&frame->u.sections.u.elf);
 }

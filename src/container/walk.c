@@ -438,8 +438,8 @@ static enum rck_step records_step(struct rck_file *file, struct rck_frame *frame
 		err = rck_records_next(&frame->u.records, &r, &diag);
 		if (err > 0 && r.skipped && r.magic == RCK_MAGIC_NONE)
 			return records_end(file, frame, &r);
-		if (err && frame->fatbin)
-			frame->parent->u.sections.bundles++;
+		if (err && frame->section)
+			rck_walk_note_record(frame->parent, &r, frame->fatbin);
 		if (err > 0 && r.skipped) {
 			frame->pending = r;
 			name_reset(file, frame);

@@ -61,6 +61,29 @@ struct rck_frame_type {
 	void (*close)(struct rck_frame *frame); /* may be NULL */
 };
 
+/* A fat binary wrapper and a record, by their offsets in the file. */
+struct rck_wrapper {
+	uint64_t target; /* what it points at; RCK_OFFSET_NONE: not known */
+	uint64_t at;
+};
+struct rck_found {
+	uint64_t at;
+	bool fatbin; /* in .hip_fatbin */
+};
+
+/* What a host file registers with HIP when it is loaded, and what was found in it. */
+struct rck_wrappers {
+	uint64_t hipf, hipk;       /* wrappers */
+	struct rck_wrapper *items; /* the HIPF ones */
+	struct rck_found *records;
+	size_t n_items, n_records, cap_records;
+	uint64_t bundles; /* records in .hip_fatbin */
+	uint64_t named;   /* those of them that a wrapper leads to */
+	uint64_t lost;    /* wrappers of which it is not known where they lead */
+	size_t next;      /* the item that is looked at next */
+	bool judged;
+};
+
 /* Walks an ELF's or a PE's sections. */
 struct rck_sections {
 	union {
@@ -68,12 +91,11 @@ struct rck_sections {
 		struct rck_pe pe;
 	} u;
 	bool is_elf;
-	bool fatbin;           /* there is a .hip_fatbin */
-	uint64_t bundles;      /* records in .hip_fatbin */
-	uint64_t hipf, hipk;   /* wrappers in .hipFatBinSegment */
+	bool fatbin; /* there is a .hip_fatbin */
+	struct rck_wrappers wrappers;
 	struct rck_slice kref; /* .rocm_kpack_ref; size 0: none */
 	uint64_t items_before; /* of the file, when this frame started */
-	unsigned judged;       /* how far the checks at the end have come */
+	bool judged;           /* what the sections say together was looked at */
 };
 
 /* Follows a kpack reference: its search paths, and the files found for the current one.
@@ -100,6 +122,7 @@ struct rck_frame {
 	size_t where_len;          /* of file->where: this frame's own name */
 	const char *inside;        /* what offsets count in: NULL for the file itself */
 	bool other;                /* bytes are a file that was opened for this frame */
+	bool section;              /* records: of a section, the parent's */
 	bool fatbin;               /* records: of a .hip_fatbin, the parent's */
 	bool numbered;             /* records: "[0]" is written too */
 	struct rck_record pending; /* records: the one behind a note */
@@ -210,6 +233,16 @@ bool rck_walk_path(struct rck_file *file, const struct rck_frame *frame, const c
 int rck_walk_open_other(struct rck_file *file, const struct rck_frame *frame,
 	const char *path, struct rck_bytes **out, struct rck_diag *diag);
 
+/* walk-wrappers.c */
+enum rck_step rck_walk_read_wrappers(
+	struct rck_file *file, struct rck_frame *frame, const struct rck_entry *e);
+/* A record that the sections' frame holds. */
+void rck_walk_note_record(
+	struct rck_frame *frame, const struct rck_record *r, bool fatbin);
+/* Wrappers against records, once all sections were seen: a note, a frame for a record
+ * that stands in a section of another name, or RCK_STEP_DONE. */
+enum rck_step rck_walk_judge_wrappers(struct rck_file *file, struct rck_frame *frame);
+void rck_walk_drop_wrappers(struct rck_frame *frame);
 /* walk-kdb.c, walk-kpack.c */
 enum rck_step rck_walk_push_kdb(struct rck_file *file, struct rck_frame *parent,
 	struct rck_slice s, struct rck_bytes *bytes);

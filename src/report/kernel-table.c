@@ -164,13 +164,13 @@ static bool is_known(const struct printer *t, enum rck_fact f)
 	return false;
 }
 
-/* Whether some row is not there for all the targets; *width is what their column takes.
- */
+/* Whether some row is not there once for each target; *width is what the column takes
+ * that says in how many code objects it is. */
 static bool targets_differ(const struct printer *t, size_t *width)
 {
 	bool differ = false;
 
-	*width = strlen("targets");
+	*width = strlen("objects");
 	for (size_t i = 0; i < t->n; i++) {
 		const struct rck_row *r = rck_rows_get(t->rows, i);
 		_cleanup_strbuf_ struct rck_strbuf cell = RCK_STRBUF_INIT;
@@ -342,7 +342,7 @@ static size_t make_columns(const struct printer *t, struct rck_column *columns)
 				.right = rck_fact_info(f)->type == RCK_VALUE_NUMBER};
 	if (t->targets)
 		columns[n++] = (struct rck_column){
-			.title = t->spec->group ? "targets" : "target",
+			.title = t->spec->group ? "objects" : "target",
 			.right = t->spec->group};
 	columns[n++] = (struct rck_column){
 		.title = "kernel", .shrink = true, .least = 16, .cut = rck_shorten_fit};

@@ -40,6 +40,13 @@ static const struct fixture fixtures[] = {
 	{"no-sections.so", TWO("[0]/") TWO("[1]/")},
 	{"mixed.so", TWO(".hip_fatbin[0]/") TWO(".hip_fatbin[1]/")},
 	{"linked-r.o", TWO(".hip_fatbin[0]/") TWO(".hip_fatbin[1]/")},
+	{"host-15.o", ".hip_fatbin[0]/hipv4-amdgcn-amd-amdhsa--gfx1100 gfx1100\n"
+		      ".hip_fatbin[0]/hipv4-amdgcn-amd-amdhsa--gfx90a gfx90a\n"},
+	{"pie", TWO(".hip_fatbin[0]/") TWO(".hip_fatbin[1]/")},
+	{"no-pie", TWO(".hip_fatbin[0]/") TWO(".hip_fatbin[1]/")},
+	{"lld.so", TWO(".hip_fatbin[0]/") TWO(".hip_fatbin[1]/")},
+	{"packed.so", TWO(".hip_fatbin[0]/") TWO(".hip_fatbin[1]/")},
+	{"rdc.so", TWO(".hip_fatbin[0]/")},
 	{"rdc.o", "?__CLANG_OFFLOAD_BUNDLE__hip-amdgcn-amd-amdhsa--gfx1100 gfx1100\n"
 		  "?__CLANG_OFFLOAD_BUNDLE__hip-amdgcn-amd-amdhsa--gfx942 gfx942\n"},
 	{"rdc-new.o", "?.llvm.offloading[0]/gfx1100 gfx1100\n?.llvm.offloading[1]/gfx942 "
