@@ -384,87 +384,6 @@ void ab_expose(struct ab *ab)
 
 /* ---- what it comes to ---- */
 
-/* Exposures and hangs of an arm over all cells. */
-static struct rck_tally total_of(const struct rck_experiment *x, size_t arm)
-{
-	struct rck_tally sum = {0};
-
-	for (size_t i = 0; i < x->n_cells; i++) {
-		struct rck_tally t = rck_cell_tally(&x->cells[i], arm);
-
-		sum.n += t.n;
-		sum.hangs += t.hangs;
-		sum.listeners += t.listeners;
-	}
-	return sum;
-}
-
-/* The arms that hung, or that did not: "O0", "O1 and O2". free() it. */
-static char *names_of(const struct rck_experiment *x, bool hung)
-{
-	struct rck_strbuf out = RCK_STRBUF_INIT;
-
-	for (size_t i = 0; i < x->n_arms; i++) {
-		struct rck_tally t = total_of(x, i);
-
-		if (t.n && (t.hangs != 0) == hung)
-			rck_strbuf_addf(
-				&out, "%s%s", out.len ? " and " : "", x->arms[i].name);
-	}
-	return rck_strbuf_detach(&out);
-}
-
-/* Did each arm hang exactly where the listener was started? */
-static bool follows_listener(const struct rck_experiment *x)
-{
-	for (size_t i = 0; i < x->n_arms; i++) {
-		struct rck_tally t = total_of(x, i);
-
-		if (t.n && (t.hangs != 0) != (t.listeners != 0))
-			return false;
-	}
-	return true;
-}
-
-static void conclude_hangs(struct ab *ab)
-{
-	_cleanup_free_ char *hung = names_of(ab->x, true);
-	_cleanup_free_ char *clean = names_of(ab->x, false);
-
-	if (!*hung)
-		return;
-	if (*clean && follows_listener(ab->x))
-		rck_experiment_note(ab->x,
-			"%s hangs where %s does not, and the one difference that the "
-			"runtime "
-			"sees is the hostcall buffer that the kernels declare: at the "
-			"first "
-			"launch of such a kernel it starts a listener thread, and its "
-			"teardown "
-			"can wait for that thread without end. %s",
-			hung, clean,
-			ab->kind == AB_LEVELS ? "Compile device code with at least -O1."
-					      : "Find what makes the kernels declare it "
-						"with 'rocmcheck "
-						"inspect', and remove it.");
-	else if (!*clean)
-		rck_experiment_note(ab->x, "%s: no arm is without hangs.", hung);
-}
-
-static void conclude_listener(struct ab *ab)
-{
-	unsigned hangs = 0, listeners = 0;
-
-	for (size_t i = 0; i < ab->n_arms; i++) {
-		hangs += total_of(ab->x, i).hangs;
-		listeners += total_of(ab->x, i).listeners;
-	}
-	if (!hangs && listeners)
-		rck_experiment_note(ab->x,
-			"The listener thread was started in %u exposures, and none hung.",
-			listeners);
-}
-
 static void conclude_version(struct ab *ab)
 {
 	int present;
@@ -483,8 +402,6 @@ void ab_conclude(struct ab *ab)
 			"hangs.",
 			ab->differ ? "differ in what they declare or compute"
 				   : "declare and compute the same");
-	conclude_hangs(ab);
-	conclude_listener(ab);
 	conclude_version(ab);
 	if (ab->has_teardown_device && ab->teardown_device.kind == RCK_DEVICE_SOFT &&
 		ab->x->n_cells)

@@ -2,6 +2,7 @@
 #include "report/experiment.h"
 #include "report/html.h"
 #include "teardown/verdict.h"
+#include "util/cleanup.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,8 +42,17 @@ static bool cell_is_bad(const struct page *p, const struct rck_cell *c)
 	return false;
 }
 
+static void sentence(const struct page *p, const char *text)
+{
+	rck_strbuf_adds(p->out, "<p>");
+	rck_html_text(p->out, text);
+	rck_strbuf_adds(p->out, "</p>\n");
+}
+
 static void verdicts(const struct page *p)
 {
+	_cleanup_free_ char *whole = rck_verdict_whole(p->x);
+
 	heading(p, "Verdict");
 	if (p->x->interrupted)
 		rck_strbuf_adds(p->out, "<p class=\"verdict bad\">Interrupted: a partial "
@@ -60,11 +70,10 @@ static void verdicts(const struct page *p)
 		rck_strbuf_adds(p->out, "</p>\n");
 		free(text);
 	}
-	for (size_t i = 0; i < p->x->n_notes; i++) {
-		rck_strbuf_adds(p->out, "<p>");
-		rck_html_text(p->out, p->x->notes[i]);
-		rck_strbuf_adds(p->out, "</p>\n");
-	}
+	if (whole)
+		sentence(p, whole);
+	for (size_t i = 0; i < p->x->n_notes; i++)
+		sentence(p, p->x->notes[i]);
 }
 
 /* ---- the arms ---- */
@@ -74,7 +83,8 @@ static void arms(const struct page *p)
 	const struct rck_experiment *x = p->x;
 
 	heading(p, "Arms");
-	rck_strbuf_adds(p->out, "<div class=\"scroll\"><table>\n<tr><th></th>");
+	rck_strbuf_adds(
+		p->out, "<div class=\"scroll\"><table class=\"arms\">\n<tr><th></th>");
 	for (size_t i = 0; i < x->n_arms; i++) {
 		rck_strbuf_adds(p->out, "<th>");
 		rck_html_text(p->out, x->arms[i].name);
@@ -235,11 +245,11 @@ static void timeline(const struct page *p, const struct rck_cell *c)
 	double end = last_end(c), scale = (CHART_WIDTH - LABEL_WIDTH - 10) / end;
 	double height = lanes * LANE * (double)p->x->n_arms + 24;
 
-	/* merged runs have each their own clock */
-	if (!c->result.n || c->parts > 1)
+	if (!c->result.n)
 		return;
-	rck_strbuf_addf(p->out, "<p class=\"soft\">load %s%s%s</p>\n",
-		rck_load_name(c->shape), *c->route ? ", route " : "", c->route);
+	rck_strbuf_addf(p->out, "<p class=\"soft\">load %s%s%s%s</p>\n",
+		rck_load_name(c->shape), *c->route ? ", route " : "", c->route,
+		c->parts > 1 ? ", the merged runs one after another" : "");
 	rck_strbuf_addf(p->out, "<svg viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\">\n",
 		CHART_WIDTH, height, CHART_WIDTH);
 	for (size_t i = 0; i < p->x->n_arms; i++) {

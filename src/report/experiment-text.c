@@ -1,5 +1,6 @@
 #include "report/experiment.h"
 #include "teardown/verdict.h"
+#include "util/cleanup.h"
 #include "util/table.h"
 #include "util/term.h"
 
@@ -323,6 +324,8 @@ static void evidence(const struct text *t)
 
 static void verdict(const struct text *t)
 {
+	_cleanup_free_ char *whole = rck_verdict_whole(t->x);
+
 	heading(t, "Verdict");
 	for (size_t i = 0; i < t->x->n_cells; i++) {
 		char *text;
@@ -333,6 +336,8 @@ static void verdict(const struct text *t)
 		paragraph(t, text, 2);
 		free(text);
 	}
+	if (whole)
+		paragraph(t, whole, 2);
 	for (size_t i = 0; i < t->x->n_notes; i++)
 		paragraph(t, t->x->notes[i], 2);
 }

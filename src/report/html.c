@@ -56,6 +56,7 @@ static const char style[] =
 	"th,td{padding:.25rem .7rem;text-align:left;border-bottom:1px solid var(--line);"
 	"vertical-align:top}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}"
 	"th{font-weight:600;color:var(--soft)}.scroll{overflow-x:auto}"
+	".arms td{overflow-wrap:anywhere}"
 	"code,pre{font:13px/1.45 ui-monospace,monospace}"
 	"pre{background:var(--panel);border:1px solid var(--line);border-radius:6px;"
 	"padding:.7rem;overflow-x:auto;margin:.4rem 0}"

@@ -2,6 +2,8 @@
 #include "container/container.h"
 #include "teardown/experiment.h"
 #include "teardown/stats.h"
+#include "teardown/verdict.h"
+#include "util/cleanup.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -98,6 +100,8 @@ static void write_row(const struct rck_row *row, size_t n_arms, struct rck_json 
 
 void rck_experiment_write(const struct rck_experiment *x, struct rck_json *j)
 {
+	_cleanup_free_ char *whole = rck_verdict_whole(x);
+
 	rck_json_object(j);
 	rck_json_ku64(j, "schema", RCK_EXPERIMENT_SCHEMA);
 	rck_json_kstr(j, "tool", "rocmcheck");
@@ -135,6 +139,7 @@ void rck_experiment_write(const struct rck_experiment *x, struct rck_json *j)
 	for (size_t i = 0; i < x->n_cells; i++)
 		write_cell(&x->cells[i], x, j);
 	rck_json_array_end(j);
+	rck_json_kstr(j, "verdict", whole);
 	rck_json_key(j, "notes");
 	rck_json_array(j);
 	for (size_t i = 0; i < x->n_notes; i++)
@@ -413,6 +418,7 @@ static void add_exposures(struct rck_cell *to, const struct rck_cell *from)
 {
 	struct rck_trial_result *r = &to->result;
 	size_t total = r->n + from->result.n;
+	double after = r->seconds; /* each run has its own clock: one after another */
 	unsigned next = 0;
 
 	for (size_t i = 0; i < r->n; i++)
@@ -422,6 +428,7 @@ static void add_exposures(struct rck_cell *to, const struct rck_cell *from)
 	to->strata = rck_xrealloc(to->strata, (total + 1) * sizeof(*to->strata));
 	for (size_t i = 0; i < from->result.n; i++) {
 		copy_exposure(&from->result.exposures[i], &r->exposures[r->n]);
+		r->exposures[r->n].started += after;
 		to->strata[r->n++] = next + from->strata[i];
 	}
 	r->rounds += from->result.rounds;

@@ -1,4 +1,5 @@
 #include "teardown/verdict.h"
+#include "util/cleanup.h"
 #include "teardown/stats.h"
 
 #include <stdlib.h>
@@ -198,6 +199,86 @@ char *rck_verdict_cell(const struct rck_experiment *x, const struct rck_cell *c)
 		rck_strbuf_adds(&out, " Interrupted: this is a partial result.");
 	free(load);
 	return rck_strbuf_detach(&out);
+}
+
+/* Exposures and hangs of an arm over all cells. */
+static struct rck_tally total_of(const struct rck_experiment *x, size_t arm)
+{
+	struct rck_tally sum = {0};
+
+	for (size_t i = 0; i < x->n_cells; i++) {
+		struct rck_tally t = rck_cell_tally(&x->cells[i], arm);
+
+		sum.n += t.n;
+		sum.hangs += t.hangs;
+		sum.listeners += t.listeners;
+	}
+	return sum;
+}
+
+/* The arms that hung, or that did not: "O0", "O1 and O2". free() it. */
+static char *names_of(const struct rck_experiment *x, bool hung)
+{
+	struct rck_strbuf out = RCK_STRBUF_INIT;
+
+	for (size_t i = 0; i < x->n_arms; i++) {
+		struct rck_tally t = total_of(x, i);
+
+		if (t.n && (t.hangs != 0) == hung)
+			rck_strbuf_addf(
+				&out, "%s%s", out.len ? " and " : "", x->arms[i].name);
+	}
+	return rck_strbuf_detach(&out);
+}
+
+/* Did each arm hang exactly where the listener was started? */
+static bool follows_listener(const struct rck_experiment *x)
+{
+	for (size_t i = 0; i < x->n_arms; i++) {
+		struct rck_tally t = total_of(x, i);
+
+		if (t.n && (t.hangs != 0) != (t.listeners != 0))
+			return false;
+	}
+	return true;
+}
+
+static bool is_of_levels(const struct rck_experiment *x)
+{
+	for (size_t i = 0; i < x->n_rows; i++)
+		if (!strcmp(x->rows[i].key, "compiler"))
+			return true;
+	return false;
+}
+
+char *rck_verdict_whole(const struct rck_experiment *x)
+{
+	_cleanup_free_ char *hung = names_of(x, true);
+	_cleanup_free_ char *clean = names_of(x, false);
+	unsigned listeners = 0;
+
+	if (strcmp(x->tool, "ab") != 0)
+		return NULL;
+	for (size_t i = 0; i < x->n_arms; i++)
+		listeners += total_of(x, i).listeners;
+	if (!*hung)
+		return listeners ? rck_xasprintf("The listener thread was started in %u "
+						 "exposure%s, and none hung.",
+					   listeners, listeners == 1 ? "" : "s")
+				 : NULL;
+	if (!*clean)
+		return rck_xasprintf("%s: no arm is without hangs.", hung);
+	if (!follows_listener(x))
+		return NULL;
+	return rck_xasprintf(
+		"%s hangs where %s does not, and the one difference that the runtime "
+		"sees is the hostcall buffer that the kernels declare: at the first "
+		"launch of such a kernel it starts a listener thread, and its teardown "
+		"can wait for that thread without end. %s",
+		hung, clean,
+		is_of_levels(x) ? "Compile device code with at least -O1."
+				: "Find what makes the kernels declare it with "
+				  "'rocmcheck inspect', and remove it.");
 }
 
 bool rck_verdict_has_findings(const struct rck_experiment *x)

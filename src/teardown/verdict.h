@@ -12,5 +12,10 @@ char *rck_verdict_rate(unsigned k, unsigned n);
 char *rck_verdict_p(double p);
 /* The paragraph of one cell. free(). */
 char *rck_verdict_cell(const struct rck_experiment *x, const struct rck_cell *c);
+/*
+ * What the cells of ab say together, merged runs' too: which arms hang, and whether that
+ * follows the listener. NULL where there is nothing to say. free().
+ */
+char *rck_verdict_whole(const struct rck_experiment *x);
 /* True when an arm hung, crashed or failed in some cell. */
 bool rck_verdict_has_findings(const struct rck_experiment *x);

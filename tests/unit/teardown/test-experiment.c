@@ -200,6 +200,47 @@ static void bad_json(void **state)
 	rck_experiment_release(&x);
 }
 
+static void whole_of(const struct rck_experiment *x, const char *part)
+{
+	char *text = rck_verdict_whole(x);
+
+	if (part)
+		contains(text, part);
+	else
+		assert_null(text);
+	free(text);
+}
+
+/* What the cells say together follows what is merged into them. */
+static void whole(void **state)
+{
+	struct rck_experiment a, b;
+	struct rck_diag diag;
+
+	make(&a, "O0");
+	whole_of(&a, "O0 hangs where O1 does not");
+	whole_of(&a, "Find what makes the kernels declare it");
+	rck_experiment_row(&a, "compiler", "compiler", 0, "clang++");
+	whole_of(&a, "at least -O1");
+	make(&b, "O0");
+	add(&b.cells[0], 1, 10, false)->listener = 7;
+	b.cells[0].result.seconds = 100;
+	whole_of(&b, NULL); /* a listener and no hang: the listener is not all of it */
+	add(&b.cells[0], 1, 10, true);
+	a.cells[0].result.seconds = 50;
+	assert_int_equal(rck_experiment_merge(&a, &b, &diag), 0);
+	whole_of(&a, "O0 and O1: no arm is without hangs.");
+	assert_float_equal(a.cells[0].result.exposures[80].started, 50, 1e-9);
+	rck_experiment_release(&a);
+	rck_experiment_release(&b);
+
+	make(&a, "O0");
+	rck_cell_drop(&a.cells[0]);
+	add(&a.cells[0], 0, 0, false)->listener = 7;
+	whole_of(&a, "was started in 1 exposure, and none hung");
+	rck_experiment_release(&a);
+}
+
 static void merging(void **state)
 {
 	struct rck_experiment a, b;
@@ -311,6 +352,7 @@ int main(void)
 		cmocka_unit_test(json),
 		cmocka_unit_test(bad_json),
 		cmocka_unit_test(merging),
+		cmocka_unit_test(whole),
 		cmocka_unit_test(reports),
 		cmocka_unit_test(order),
 		cmocka_unit_test(known),
