@@ -142,7 +142,7 @@ static void a_table(void **state)
 		(struct rck_kernel_table_spec){.width = 80,
 			.group = true,
 			.columns = "dynamic_stack,vgpr_count"});
-	assert_string_equal(s, "  dynstack  VGPR  targets  kernel\n"
+	assert_string_equal(s, "  dynstack  VGPR  objects  kernel\n"
 			       "  ?          4-6        2  f<int>\n"
 			       "  maybe        7   gfx90a  g\n");
 	free(s);
