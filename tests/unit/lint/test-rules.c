@@ -290,8 +290,8 @@ static void start(const char *text, struct rck_baseline *baseline)
 		fail_msg("%s", diag.msg);
 	rck_lint_init(&lint, &(struct rck_lint_options){.policy = &policy,
 				     .baseline = baseline,
-				     .cwd = "/work",
-				     .root = "/work",
+				     .cwd = "/build",
+				     .root = "/build",
 				     .no_reach = true});
 }
 
@@ -440,7 +440,7 @@ static void test_allow(void **state)
 		snprintf(text, sizeof(text), "[allow x]\n%s\nreason = r\n",
 			entries[i].entry);
 		start(text, NULL);
-		rck_lint_begin(&lint, "/work/lib/a.so", true);
+		rck_lint_begin(&lint, "/build/lib/a.so", true);
 		reset();
 		declare_hostcall();
 		take();
@@ -515,19 +515,19 @@ static void test_relative(void **state)
 	static const struct {
 		const char *root, *path, *result;
 	} paths[] = {
-		{"/work", "a/b", "a/b"},
-		{"/work", "./a/b", "a/b"},
-		{"/work", "/work/a/b", "a/b"},
-		{"/work", "/other/b", "/other/b"},
-		{"/work", "/workshop/b", "/workshop/b"},
-		{"/work/a", "a/b", "b"},
+		{"/build", "a/b", "a/b"},
+		{"/build", "./a/b", "a/b"},
+		{"/build", "/build/a/b", "a/b"},
+		{"/build", "/other/b", "/other/b"},
+		{"/build", "/buildshop/b", "/buildshop/b"},
+		{"/build/a", "a/b", "b"},
 		{"/elsewhere", "a/b", "a/b"},
 		{"/", "/a/b", "/a/b"},
-		{"/work", "-", "-"},
+		{"/build", "-", "-"},
 	};
 
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
-		char *r = rck_lint_relative(paths[i].root, "/work", paths[i].path);
+		char *r = rck_lint_relative(paths[i].root, "/build", paths[i].path);
 
 		assert_string_equal(r, paths[i].result);
 		free(r);
