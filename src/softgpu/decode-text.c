@@ -184,8 +184,8 @@ enum mod_kind {
 	M_BITS, /* name:[a,b,c] into a byte */
 	M_SEL,  /* SDWA selector */
 	M_UNUSED,
-	M_DPP, /* name:number, or a word: a DPP control */
-	M_REFUSE,
+	M_DPP,  /* name:number, or a word: a DPP control */
+	M_BYTE, /* 0 to 3 */
 	M_TH,
 	M_SWIZZLE,
 };
@@ -207,7 +207,7 @@ static const struct {
 	{"op_sel_hi", M_BITS, OFF(op_sel_hi), OFF(has_op_sel_hi)},
 	{"neg_lo", M_BITS, OFF(neg_lo), OFF(has_neg)},
 	{"neg_hi", M_BITS, OFF(neg_hi), OFF(has_neg)},
-	{"byte_sel", M_REFUSE, 0, 0},
+	{"byte_sel", M_BYTE, OFF(byte_sel), OFF(has_byte_sel)},
 	{"index_key", M_U8, OFF(index_key), 0},
 	{"offen", M_FLAG, OFF(offen), 0},
 	{"idxen", M_FLAG, OFF(idxen), 0},
@@ -251,6 +251,7 @@ static const struct {
 	{"cbsz", M_U8, OFF(cbsz), 0},
 	{"abid", M_U8, OFF(abid), 0},
 	{"blgp", M_U8, OFF(blgp), 0},
+	{"neg", M_BITS, OFF(neg), OFF(m_seen)},
 	{"wait_exp", M_IGNORE, 0, 0},
 	{"wait_vdst", M_IGNORE, 0, 0},
 	{"wait_va_vdst", M_IGNORE, 0, 0},
@@ -374,8 +375,10 @@ static bool parse_mod(char *s, struct sg_mods *m)
 			return true;
 		case M_IGNORE:
 			return true;
-		case M_REFUSE:
-			return false;
+		case M_BYTE:
+			*at = (uint8_t)strtoul(arg, NULL, 0);
+			base[mods[i].arg] = 1;
+			return *at < 4;
 		case M_U8:
 			if (!strcmp(s, "blgp") || !strcmp(s, "cbsz") ||
 				!strcmp(s, "abid"))
@@ -401,6 +404,8 @@ static bool parse_mod(char *s, struct sg_mods *m)
 			for (unsigned int k = 0; k < n; k++)
 				*at |= (uint8_t)((v[k] & 1) << k);
 			base[mods[i].arg] = 1;
+			if (mods[i].off == OFF(op_sel))
+				m->op_sel_n = (uint8_t)n;
 			return true;
 		case M_SEL: {
 			int sel = parse_sel(arg);

@@ -168,7 +168,8 @@ static bool check_mods(const struct sg_op *op, struct sg_inst *in, struct sg_mod
 	const struct sg_text *t, const char **why)
 {
 	char dt = in->ndst ? in->dst[0].type : 0;
-	bool packed = false, halves = sg_type_half(dt);
+	bool packed = false, halves = sg_type_half(dt),
+	     wide = sg_type_words(dt) > 1 && m->dst_sel != 6;
 
 	for (unsigned int k = 0; k < in->nsrc; k++) {
 		struct sg_src *s = &in->src[k];
@@ -208,7 +209,9 @@ static bool check_mods(const struct sg_op *op, struct sg_inst *in, struct sg_mod
 		*why = "neg_lo or neg_hi";
 		return false;
 	}
-	if (m->sdwa && (in->wide || packed)) {
+	for (unsigned int k = 0; k < in->nsrc; k++)
+		wide |= sg_type_words(in->src[k].type) > 1 && in->src[k].type != 'm';
+	if (m->sdwa && (wide || packed)) {
 		*why = "SDWA of 64-bit or packed operands";
 		return false;
 	}
@@ -235,12 +238,55 @@ static bool check_mods(const struct sg_op *op, struct sg_inst *in, struct sg_mod
 	return true;
 }
 
+static void set_lane(struct sg_inst *in, const struct sg_op *op)
+{
+	in->lane = op->lane;
+	in->mode_lane = op->lane ? sg_op_mode_lane(op->name) : NULL;
+}
+
+/*
+ * Results of part of a register, and sources that are a byte of one, as SDWA has them.
+ * gfx9 has the result's byte in op_sel's upper two bits.
+ */
+static bool byte_mods(
+	const struct sg_op *op, struct sg_inst *in, struct sg_mods *m, const char **why)
+{
+	if (m->has_byte_sel && !(op->flags & (SG_OP_BYTE_SRC | SG_OP_BYTE_DST))) {
+		*why = "byte_sel";
+		return false;
+	}
+	if (op->flags & SG_OP_BYTE_SRC && m->has_byte_sel) {
+		if (m->sdwa || in->src[0].kind != SG_K_VGPR) {
+			*why = "byte_sel of what is no vector register";
+			return false;
+		}
+		in->src[0].sel = m->byte_sel;
+	}
+	if (op->flags & SG_OP_BYTE_DST) {
+		if (m->has_op_sel &&
+			(m->op_sel_n != 4 || m->op_sel & 3 || m->has_byte_sel)) {
+			*why = "op_sel";
+			return false;
+		}
+		if (m->clamp || m->omod) {
+			*why = "clamp or omod of a byte";
+			return false;
+		}
+		m->dst_sel = m->has_op_sel ? m->op_sel >> 2 & 3 : m->byte_sel;
+		m->dst_unused = 2;
+		m->sdwa = true;
+		m->has_op_sel = false;
+		m->op_sel = 0;
+	}
+	return true;
+}
+
 static bool finish_valu(struct sg_program *p, const struct sg_text *t, struct sg_inst *in,
 	struct sg_mods *m, const char **why)
 {
 	const struct sg_op *op = in->op;
 	bool gfx9 = p->gen <= SG_GEN_940;
-	bool mix = strchr(op->sig, 'g');
+	bool mix = strchr(op->sig, 'g'), tie = op->flags & SG_OP_TIE;
 
 	if (m->clamp && (op->flags & SG_OP_SAT)) {
 		char twin[64];
@@ -251,11 +297,11 @@ static bool finish_valu(struct sg_program *p, const struct sg_text *t, struct sg
 			*why = "clamp";
 			return false;
 		}
-		in->lane = op->lane;
+		set_lane(in, op);
 		in->exec = op->exec;
 		m->clamp = 0;
 	}
-	if (!check_mods(in->op, in, m, t, why))
+	if (!byte_mods(in->op, in, m, why) || !check_mods(in->op, in, m, t, why))
 		return false;
 	in->wide = in->ndst && in->dst[0].kind == SG_K_VGPR &&
 		   sg_type_words(in->dst[0].type) == 2;
@@ -263,6 +309,15 @@ static bool finish_valu(struct sg_program *p, const struct sg_text *t, struct sg
 		in->ndst && in->dst[0].kind == SG_K_VGPR && sg_type_half(in->dst[0].type);
 	if (in->half)
 		in->imm = gfx9 && !(in->op->flags & SG_OP_KEEPHI);
+	/* op_sel's last bit is the result's. */
+	if (m->op_sel_n > 1 && m->op_sel_n == in->nsrc + (tie ? 0u : 1u) &&
+		(in->half || !tie) && m->op_sel >> (m->op_sel_n - 1) & 1) {
+		if (!in->half) {
+			*why = "op_sel of a result that is not of 16 bits";
+			return false;
+		}
+		m->op_sel = (uint8_t)((m->op_sel & ~(1u << (m->op_sel_n - 1))) | 8);
+	}
 	/* true16 writes the half into the register's name, mixhi into its own. */
 	if (in->half && ((t->nops && t->ops[0].half == 2) || strstr(op->name, "_mixhi_")))
 		m->op_sel |= 8;
@@ -289,7 +344,11 @@ static bool finish_valu(struct sg_program *p, const struct sg_text *t, struct sg
 				*why = "a constant in the upper half of packed f32";
 				return false;
 			}
-		} else if (sg_type_half(s->type) && (m->op_sel >> k & 1)) {
+		} else if (k < 3 && (m->op_sel >> k & 1)) {
+			if (!sg_type_half(s->type)) {
+				*why = "op_sel of a source that is not of 16 bits";
+				return false;
+			}
 			s->hi = true;
 		}
 		if (s->kind == SG_K_CONST && s->hi && sg_type_half(s->type)) {
@@ -475,7 +534,7 @@ bool sg_decode(struct sg_program *p, const char *text, uint64_t pc, unsigned int
 	*m = t.mods;
 	in->mods = m;
 	in->exec = in->op->exec;
-	in->lane = in->op->lane;
+	set_lane(in, in->op);
 	in->falsify = falsify && (!strcmp(falsify, name) || !strcmp(falsify, t.name));
 	if (in->op->bind) {
 		reason = in->op->bind(p, &t, in);

@@ -14,7 +14,7 @@ extern const struct sg_op *const __stop_sg_ops[];
 
 #define HASH 8192 /* a power of two, several times the number of operations */
 
-static const struct sg_op *table[HASH];
+static const struct sg_op *table[HASH], *mode_table[HASH];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 const struct sg_lane_build *sg_lane = &sg_lane_plain;
 
@@ -27,13 +27,14 @@ static uint32_t hash(const char *s)
 	return h ^ h >> 15;
 }
 
-static void insert(const struct sg_op *op)
+/* Where the name is, or where it would go. */
+static const struct sg_op **place(const struct sg_op **t, const char *name)
 {
-	uint32_t h = hash(op->name) & (HASH - 1);
+	uint32_t h = hash(name) & (HASH - 1);
 
-	while (table[h] && strcmp(table[h]->name, op->name))
+	while (t[h] && strcmp(t[h]->name, name))
 		h = (h + 1) & (HASH - 1);
-	table[h] = op;
+	return &t[h];
 }
 
 static void fill(void)
@@ -51,20 +52,27 @@ static void fill(void)
 	if (want && !strcmp(want, "plain"))
 		sg_lane = &sg_lane_plain;
 	for (const struct sg_op *const *p = sg_lane->first; p < sg_lane->last; p++)
-		insert(*p);
+		*place(table, (*p)->name) = *p;
 	for (const struct sg_op *const *p = __start_sg_ops; p < __stop_sg_ops; p++)
-		insert(*p);
+		*place(table, (*p)->name) = *p;
+	for (const struct sg_op *const *p = sg_lane_mode.first; p < sg_lane_mode.last;
+		p++)
+		*place(mode_table, (*p)->name) = *p;
 }
 
 const struct sg_op *sg_op_find(const char *name)
 {
-	uint32_t h = hash(name) & (HASH - 1);
+	pthread_once(&once, fill);
+	return *place(table, name);
+}
+
+sg_lane_fn sg_op_mode_lane(const char *name)
+{
+	const struct sg_op *op;
 
 	pthread_once(&once, fill);
-	for (; table[h]; h = (h + 1) & (HASH - 1))
-		if (!strcmp(table[h]->name, name))
-			return table[h];
-	return NULL;
+	op = *place(mode_table, name);
+	return op ? op->lane : NULL;
 }
 
 const char *sg_simd_name(void)
@@ -103,8 +111,6 @@ static const char *const names[][2] = {
 	{"v_clz_i32_u32", "v_ffbh_u32"},
 	{"v_ctz_i32_b32", "v_ffbl_b32"},
 	{"v_cls_i32", "v_ffbh_i32"},
-	{"v_cvt_nearest_i32_f32", "v_cvt_rpi_i32_f32"},
-	{"v_cvt_floor_i32_f32", "v_cvt_flr_i32_f32"},
 	{"v_cvt_pk_rtz_f16_f32", "v_cvt_pkrtz_f16_f32"},
 	{"v_cvt_pk_norm_i16_f32", "v_cvt_pknorm_i16_f32"},
 	{"v_cvt_pk_norm_u16_f32", "v_cvt_pknorm_u16_f32"},
@@ -153,7 +159,15 @@ static const char *const names[][2] = {
 
 const char *sg_alias(const char *name, enum sg_gen gen, char buf[48])
 {
-	(void)gen;
+	static const char *const fp8[] = {"v_cvt_f32_fp8", "v_cvt_f32_bf8",
+		"v_cvt_pk_f32_fp8", "v_cvt_pk_f32_bf8", "v_cvt_pk_fp8_f32",
+		"v_cvt_pk_bf8_f32", "v_cvt_sr_fp8_f32", "v_cvt_sr_bf8_f32"};
+
+	for (size_t i = 0; gen == SG_GEN_940 && i < sizeof(fp8) / sizeof(*fp8); i++)
+		if (!strcmp(fp8[i], name)) {
+			snprintf(buf, 48, "%s_fnuz", name);
+			return buf;
+		}
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strcmp(names[i][0], name))
 			return names[i][1];

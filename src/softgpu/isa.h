@@ -65,16 +65,18 @@ typedef const char *(*sg_bind_fn)(
 enum {
 	SG_OP_TIE = 1 << 0,   /* the result is also the last source (fmac) */
 	SG_OP_FMODS = 1 << 1, /* neg and abs act on 'b' sources as on floats (cndmask) */
-	SG_OP_NOFLUSH = 1 << 2,  /* MODE's denormal bits do not touch it (moves) */
-	SG_OP_KEEPHI = 1 << 4,   /* gfx9: a 16-bit result keeps the upper half */
-	SG_OP_SAT = 1 << 5,      /* has a ".sat" twin for clamp */
-	SG_OP_NOP = 1 << 6,      /* operands are not looked at */
-	SG_OP_BRANCH = 1 << 7,   /* has a branch distance */
-	SG_OP_END = 1 << 8,      /* control never falls through */
-	SG_OP_MEM = 1 << 9,      /* memory: for the sanitizer and counts */
-	SG_OP_NOCLAMP = 1 << 10, /* float result without clamp/omod */
-	SG_OP_VALU = 1 << 11,    /* exec'd with rows prepared by sg_src_row */
-	SG_OP_NEG3 = 1 << 12,    /* integer packed: neg_lo means signed (dot4_i32_iu8) */
+	SG_OP_NOFLUSH = 1 << 2,   /* MODE's denormal bits do not touch it (moves) */
+	SG_OP_KEEPHI = 1 << 4,    /* gfx9: a 16-bit result keeps the upper half */
+	SG_OP_SAT = 1 << 5,       /* has a ".sat" twin for clamp */
+	SG_OP_NOP = 1 << 6,       /* operands are not looked at */
+	SG_OP_BRANCH = 1 << 7,    /* has a branch distance */
+	SG_OP_END = 1 << 8,       /* control never falls through */
+	SG_OP_MEM = 1 << 9,       /* memory: for the sanitizer and counts */
+	SG_OP_NOCLAMP = 1 << 10,  /* float result without clamp/omod */
+	SG_OP_VALU = 1 << 11,     /* exec'd with rows prepared by sg_src_row */
+	SG_OP_NEG3 = 1 << 12,     /* integer packed: neg_lo means signed (dot4_i32_iu8) */
+	SG_OP_BYTE_SRC = 1 << 13, /* byte_sel names the byte of the source */
+	SG_OP_BYTE_DST = 1 << 14, /* byte_sel, or op_sel of gfx9, that of the result */
 };
 
 struct sg_op {
@@ -135,8 +137,11 @@ struct sg_mods {
 	bool offen, idxen, glc, lds, gds, tfe, atomic_return;
 	bool coherent; /* sc1 or a wide scope: an atomic load or store, it may be */
 	uint8_t cbsz, abid, blgp;
-	uint8_t index_key;
-	bool m_seen; /* matrix modifiers were written */
+	uint8_t index_key, byte_sel;
+	bool has_byte_sel;
+	uint8_t op_sel_n; /* how many were written */
+	uint8_t neg;      /* of f64 MFMA */
+	bool m_seen;      /* matrix modifiers were written */
 };
 
 /* What every execution reads comes first and fills one cache line. */
@@ -151,6 +156,7 @@ struct sg_inst {
 	const struct sg_inst *pair; /* VOPD: the second half */
 	const struct sg_mods *mods; /* never NULL */
 	const char *why;            /* SG illegal: the reason */
+	sg_lane_fn mode_lane;       /* for unusual MODEs */
 	uint64_t pc;
 	uint32_t line; /* index for counts */
 	uint8_t size;  /* bytes of code */
@@ -288,6 +294,13 @@ static inline void sg_mask_write(struct sg_wave *w, const struct sg_dst *d, uint
 /* Source k as a row (two for 64 bits, lanes words apart), modifiers applied. */
 const uint32_t *sg_src_row(struct sg_wave *w, const struct sg_inst *in, unsigned int k);
 const struct sg_inst *sg_exec_valu(struct sg_wave *w, const struct sg_inst *in);
+
+/*
+ * Makes this thread's floating point do as MODE says for results of this type, until
+ * sg_fp_leave gets what sg_fp_enter returned.
+ */
+unsigned int sg_fp_enter(const struct sg_wave *w, char type);
+void sg_fp_leave(unsigned int csr);
 const struct sg_inst *sg_exec_vopd(struct sg_wave *w, const struct sg_inst *in);
 
 /* The scalar source k: its first word's address, and its value. */
@@ -331,6 +344,8 @@ const struct sg_inst *sg_program_at(struct sg_program *p, uint64_t pc);
 
 /* The table: by its name, aliases resolved; NULL when unknown. */
 const struct sg_op *sg_op_find(const char *name);
+/* The lane loop of a vector operation in the build for unusual MODEs, or NULL. */
+sg_lane_fn sg_op_mode_lane(const char *name);
 const char *sg_simd_name(void);
 
 /* What is known of the addresses of the lanes that are on. */
@@ -366,6 +381,7 @@ struct sg_lane_build {
 	void (*offsets)(
 		uint32_t *off, const uint64_t *addr, uint64_t base, unsigned int n);
 };
-extern const struct sg_lane_build sg_lane_plain, sg_lane_avx2, sg_lane_avx512;
+extern const struct sg_lane_build sg_lane_plain, sg_lane_avx2, sg_lane_avx512,
+	sg_lane_mode;
 extern const struct sg_lane_build *sg_lane;
 enum { SG_MERGE_ZERO, SG_MERGE_LOW, SG_MERGE_HIGH };

@@ -31,6 +31,11 @@ static inline uint32_t f_to_u32(float a)
 	return a >= 0x1p32f ? UINT32_MAX : r;
 }
 
+static inline int32_t nan_end(uint32_t bits)
+{
+	return bits >> 31 ? INT32_MIN : INT32_MAX;
+}
+
 /* f32 to f16, rounded towards zero; too big is the largest number, inf stays. */
 static inline uint16_t f2h_rtz(float f)
 {
@@ -58,7 +63,7 @@ static inline int32_t norm(float a, float lo, float hi, float scale)
 static inline uint32_t pk_u8(float a, uint32_t b, uint32_t c)
 {
 	uint32_t s = 8 * (b & 3);
-	float r = roundevenf(a);
+	float r = sg_rint(a);
 	uint32_t v = r != r || r < 0 ? 0 : r > 255 ? 255 : (uint32_t)r;
 
 	return (c & ~(0xffu << s)) | v << s;
@@ -82,8 +87,11 @@ OP1(v_cvt_f32_ubyte0, f, b, 0, (float)(a & 0xff))
 OP1(v_cvt_f32_ubyte1, f, b, 0, (float)(a >> 8 & 0xff))
 OP1(v_cvt_f32_ubyte2, f, b, 0, (float)(a >> 16 & 0xff))
 OP1(v_cvt_f32_ubyte3, f, b, 0, (float)(a >> 24))
-OP1(v_cvt_rpi_i32_f32, i, f, 0, f_to_i32(floorf(a + 0.5f)))
+OP1(v_cvt_rpi_i32_f32, i, f, 0, to_i32(floor((double)a + 0.5)))
 OP1(v_cvt_flr_i32_f32, i, f, 0, f_to_i32(floorf(a)))
+/* gfx11's names for them; a NaN gives the end of the range that its sign points to. */
+OP1(v_cvt_nearest_i32_f32, i, f, 0, a != a ? nan_end(pa[i]) : to_i32(floor((double)a + 0.5)))
+OP1(v_cvt_floor_i32_f32, i, f, 0, a != a ? nan_end(pa[i]) : f_to_i32(floorf(a)))
 OP1(v_cvt_off_f32_i4, f, b, 0, (float)((int32_t)(a << 28) >> 28) * 0.0625f)
 OP1(v_cvt_f16_u16, h, w, 0, (float)a)
 OP1(v_cvt_f16_i16, h, s, 0, (float)a)
@@ -91,7 +99,7 @@ OP1(v_cvt_u16_f16, w, h, 0, a != a || a <= 0 ? 0 : a >= 65535 ? 65535 : (int32_t
 OP1(v_cvt_i16_f16, s, h, 0, a != a ? 0 : a >= 32767 ? 32767 : a <= -32768 ? -32768 : (int32_t)a)
 OP1(v_cvt_norm_i16_f16, s, h, 0, norm(a, -1, 1, 32767))
 OP1(v_cvt_norm_u16_f16, w, h, 0, norm(a, 0, 1, 65535))
-OP2(v_cvt_pkrtz_f16_f32, p, f, f, SG_OP_NOFLUSH, f2h_rtz(a) | (uint32_t)f2h_rtz(b) << 16)
+OP2(v_cvt_pkrtz_f16_f32, p, f, f, 0, sg_f2h_toward(a, 3) | (uint32_t)sg_f2h_toward(b, 3) << 16)
 OP2(v_cvt_pknorm_i16_f32, q, f, f, 0, (uint16_t)norm(a, -1, 1, 32767) | (uint32_t)norm(b, -1, 1, 32767) << 16)
 OP2(v_cvt_pknorm_u16_f32, q, f, f, 0, (uint16_t)norm(a, 0, 1, 65535) | (uint32_t)norm(b, 0, 1, 65535) << 16)
 OP2(v_cvt_pknorm_i16_f16, q, h, h, 0, (uint16_t)norm(a, -1, 1, 32767) | (uint32_t)norm(b, -1, 1, 32767) << 16)

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -57,10 +59,10 @@ static inline float sg_d2f_odd(double x)
 	double back = f, ax = x < 0 ? -x : x, af = back < 0 ? -back : back;
 	uint32_t bits;
 
-	if (back == x || x != x || af - af != 0)
+	if (back == x || x != x)
 		return f;
 	memcpy(&bits, &f, 4);
-	bits -= af > ax;
+	bits -= af > ax; /* of infinity: the largest number */
 	bits |= 1;
 	memcpy(&f, &bits, 4);
 	return f;
@@ -91,4 +93,73 @@ static inline float sg_fz(float x)
 	bits = m < 0x00800000 ? bits & 0x80000000 : bits;
 	memcpy(&x, &bits, 4);
 	return x;
+}
+
+/* What MODE says of f16 while lane code of that build runs; see valu.c. */
+struct sg_fp_mode {
+	uint8_t round; /* 0 nearest even, 1 up, 2 down, 3 towards zero */
+	bool ovfl;     /* finite results too large are the largest number */
+	bool flush;    /* denormal results are zero */
+};
+extern _Thread_local struct sg_fp_mode sg_fp_now;
+
+/* a * b + c to be rounded to f16 as MODE says. */
+static inline float sg_fma_mode(float a, float b, float c)
+{
+	float r = sg_fp_now.round ? fmaf(a, b, c) : sg_fma_odd(a, b, c);
+
+	if (r - r != 0 && a - a == 0 && b - b == 0 && c - c == 0)
+		return r < 0 ? -0x1.fffffep127f : 0x1.fffffep127f;
+	return r;
+}
+
+/* Whether rounding moves a magnitude up: its last bit kept, and the rest against half. */
+static inline uint32_t sg_round_up(
+	uint32_t kept, uint32_t rest, uint32_t half, bool negative, unsigned int round)
+{
+	return round == 0   ? rest > half || (rest == half && kept & 1)
+	       : round == 1 ? rest && !negative
+	       : round == 2 ? rest && negative
+			    : 0;
+}
+
+/*
+ * float to f16. A result is denormal when it would be so with any exponent (tininess
+ * after rounding), as on a gfx1201 (rocjitsu, conversion.h).
+ */
+static inline uint16_t sg_f2h_mode(float f, unsigned int round)
+{
+	uint32_t bits, m, sig, r, tiny, sign;
+	int e, shift;
+
+	memcpy(&bits, &f, 4);
+	m = bits & 0x7fffffff;
+	sign = bits >> 16 & 0x8000;
+	if (m > 0x7f800000)
+		return (uint16_t)(sign | 0x7e00 | (m >> 13 & 0x3ff));
+	if (m == 0x7f800000 || !m)
+		return (uint16_t)(sign | (m ? 0x7c00 : 0));
+	e = m >> 23 ? (int)(m >> 23) - 127 : -126;
+	sig = (m & 0x7fffff) | (m >> 23 ? 0x800000 : 0);
+	r = sig >> 13;
+	tiny = e < -15 ||
+	       (e == -15 &&
+		       r + sg_round_up(r, sig & 0x1fff, 0x1000, sign, round) < 0x800);
+	if (tiny && sg_fp_now.flush)
+		return (uint16_t)sign;
+	shift = e < -14 ? 13 - 14 - e : 13;
+	if (shift > 26) { /* beyond half of the smallest: what is left is not zero */
+		sig = 1;
+		shift = 26;
+	}
+	r = sig >> shift;
+	r += sg_round_up(r, sig & ((1u << shift) - 1), 1u << (shift - 1), sign, round);
+	if (e >= -14)
+		r += (uint32_t)(e + 14) << 10;
+	if (r >= 0x7c00)
+		r = sg_fp_now.ovfl || round == 3 || (round == 1 && sign) ||
+				    (round == 2 && !sign)
+			    ? 0x7bff
+			    : 0x7c00;
+	return (uint16_t)(sign | r);
 }

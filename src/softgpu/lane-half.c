@@ -126,11 +126,11 @@ OP1(v_log_f16, h, h, 0, sg_d2f_odd(log2((double)a)))
 OP1(v_sin_f16, h, h, 0, fabsf(a) > 256 ? 0 : (float)sin(2 * M_PI * (a - rint((double)a))))
 OP1(v_cos_f16, h, h, 0, fabsf(a) > 256 ? 1 : (float)cos(2 * M_PI * (a - rint((double)a))))
 /* The sum of f32 or f16 sources rounded to f16: sg_src_row has made floats of them. */
-OP3(v_fma_mixlo_f16, h, g, g, g, SG_OP_KEEPHI, sg_d2f_odd(fma((double)a, b, c)))
+OP3(v_fma_mixlo_f16, h, g, g, g, SG_OP_KEEPHI, sg_fma_odd(a, b, c))
 OP3(v_mad_mixlo_f16, h, g, g, g, SG_OP_KEEPHI, a * b + c)
 
 /* The same into the upper half: the decoder sees the name. */
-OP3(v_fma_mixhi_f16, h, g, g, g, SG_OP_KEEPHI, sg_d2f_odd(fma((double)a, b, c)))
+OP3(v_fma_mixhi_f16, h, g, g, g, SG_OP_KEEPHI, sg_fma_odd(a, b, c))
 OP3(v_mad_mixhi_f16, h, g, g, g, SG_OP_KEEPHI, a * b + c)
 
 OP1(v_mov_b16, x, x, SG_OP_NOFLUSH | SG_OP_KEEPHI, a)

@@ -13,6 +13,22 @@
 #include "softgpu/lane-int.h"
 #include "softgpu/lane-float.h"
 
+/*
+ * The build for MODE words other than the usual: f16 results are rounded as it says.
+ * Directed rounding of f32, and then of that to f16, is one directed rounding.
+ */
+#ifdef SG_LANE_MODE
+#define sg_f2h(x)           sg_f2h_mode(x, sg_fp_now.round)
+#define sg_f2h_toward(x, r) sg_f2h_mode(x, r)
+#define sg_fma_odd(a, b, c) sg_fma_mode(a, b, c)
+#define sg_rint(x)          rintf(x)
+#define SG_OVFL             sg_fp_now.ovfl
+#else
+#define sg_f2h_toward(x, r) f2h_rtz(x)
+#define sg_rint(x)          roundevenf(x)
+#define SG_OVFL             false
+#endif
+
 #define SG_STR2(x)      #x
 #define SG_STR(x)       SG_STR2(x)
 #define SG_CAT2(a, b)   a##b
@@ -61,6 +77,7 @@ static inline uint64_t sg_d_bits(double f)
 #define C_q uint32_t
 #define C_v uint32_t
 #define C_g float
+#define C_P uint64_t
 #define C_i int32_t
 #define C_w uint16_t
 #define C_x uint16_t
@@ -111,6 +128,7 @@ static inline uint64_t sg_d_bits(double f)
 #define S_U(x) ST2(x)
 #define S_B(x) ST2(x)
 #define S_I(x) ST2((uint64_t)(x))
+#define S_P(x) ST2(x)
 
 /* Rows are one and the same or apart: no lane depends on another's. */
 #ifdef __clang__

@@ -162,14 +162,22 @@ SG_OP_ENTRY(swap, {"v_swap_b32", "b:b", SG_OP_VALU, 0, NULL, swap, NULL});
 
 /* ---- the last step of division: fma, scaled by vcc ---- */
 
-static float fmas_f(float a, float b, float c, bool vcc)
+static float fmas_f(const struct sg_wave *w, float a, float b, float c, bool vcc)
 {
 	double p, s, t, e;
+	unsigned int csr;
 	uint64_t bits;
 	int scale;
+	float f;
 
-	if (!vcc)
+	if (!vcc && !w->fp_slow)
 		return fmaf(a, b, c);
+	if (!vcc) {
+		csr = sg_fp_enter(w, 'f');
+		f = fmaf(a, b, c);
+		sg_fp_leave(csr);
+		return f;
+	}
 	/* One rounding: the sum in double, made odd when inexact, then scaled exactly. */
 	p = (double)a * b;
 	s = p + c;
@@ -183,16 +191,27 @@ static float fmas_f(float a, float b, float c, bool vcc)
 	}
 	memcpy(&bits, &c, 4);
 	scale = ((uint32_t)bits >> 23 & 0xff) > 127 ? 64 : -64;
-	return (float)ldexp(s, scale);
+	s = ldexp(s, scale);
+	csr = sg_fp_enter(w, 'f');
+	f = (float)s;
+	sg_fp_leave(csr);
+	return f;
 }
 
-static double fmas_d(double a, double b, double c, bool vcc)
+static double fmas_d(const struct sg_wave *w, double a, double b, double c, bool vcc)
 {
+	unsigned int csr;
 	uint64_t bits;
 	__float128 q;
 
-	if (!vcc)
+	if (!vcc && !w->fp_slow)
 		return fma(a, b, c);
+	if (!vcc) {
+		csr = sg_fp_enter(w, 'd');
+		a = fma(a, b, c);
+		sg_fp_leave(csr);
+		return a;
+	}
 	memcpy(&bits, &c, 8);
 	/* 113 bits hold the product; a sum that does not fit is beyond half a unit
 	 * anyway. */
@@ -219,7 +238,7 @@ static const struct sg_inst *div_fmas(struct sg_wave *w, const struct sg_inst *i
 			for (unsigned int k = 0; k < 3; k++)
 				u[k] = r[k][i] | (uint64_t)r[k][i + n] << 32;
 			memcpy(f, u, sizeof(f));
-			y = fmas_d(f[0], f[1], f[2], vcc >> i & 1);
+			y = fmas_d(w, f[0], f[1], f[2], vcc >> i & 1);
 			memcpy(&x, &y, 8);
 			d[i] = (uint32_t)x;
 			d[i + n] = (uint32_t)(x >> 32);
@@ -228,7 +247,7 @@ static const struct sg_inst *div_fmas(struct sg_wave *w, const struct sg_inst *i
 
 			for (unsigned int k = 0; k < 3; k++)
 				memcpy(&f[k], &r[k][i], 4);
-			y = fmas_f(f[0], f[1], f[2], vcc >> i & 1);
+			y = fmas_f(w, f[0], f[1], f[2], vcc >> i & 1);
 			memcpy(&d[i], &y, 4);
 		}
 		if (in->falsify)

@@ -15,6 +15,8 @@ static float get_f(const struct sg_wave *w, const struct sg_inst *in, unsigned i
 		u &= 0x7fffffff;
 	if (in->src[k].neg)
 		u ^= 0x80000000;
+	if (!(w->mode & 0x10) && !(u & 0x7f800000))
+		u &= 0x80000000;
 	memcpy(&f, &u, 4);
 	return f;
 }
@@ -27,18 +29,25 @@ static float get_h(const struct sg_wave *w, const struct sg_inst *in, unsigned i
 		u &= 0x7fff;
 	if (in->src[k].neg)
 		u ^= 0x8000;
+	if (!(w->mode & 0x40) && !(u & 0x7c00))
+		u &= 0x8000;
 	return sg_h2f((uint16_t)u);
 }
 
 static void put_f(struct sg_wave *w, const struct sg_inst *in, float f)
 {
-	memcpy(&w->s[in->dst[0].off], &f, 4);
+	uint32_t u;
+
+	memcpy(&u, &f, 4);
+	if (!(w->mode & 0x20) && !(u & 0x7f800000))
+		u &= 0x80000000;
+	w->s[in->dst[0].off] = u;
 }
 
 /* f16 results have a zero upper half. */
 static void put_h(struct sg_wave *w, const struct sg_inst *in, float f)
 {
-	w->s[in->dst[0].off] = sg_f2h(f);
+	w->s[in->dst[0].off] = sg_f2h_mode(f, sg_fp_now.round);
 }
 
 static float minimum(float a, float b, bool max)
@@ -59,11 +68,9 @@ static float min_num(float a, float b, bool max)
 	static const struct sg_inst *NAME##_exec(                                        \
 		struct sg_wave *w, const struct sg_inst *in)                             \
 	{                                                                                \
-		if (w->fp_slow && (w->mode & 15) != 0)                                   \
-			return sg_stop(w, in, SG_FAULT_ILLEGAL, 0,                       \
-				"scalar floats with a rounding mode other than "         \
-				"nearest");                                              \
+		unsigned int csr = sg_fp_enter(w, in->ndst ? in->dst[0].type : 0);       \
 		BODY;                                                                    \
+		sg_fp_leave(csr);                                                        \
 		return in + 1;                                                           \
 	}                                                                                \
 	SG_OP_ENTRY(NAME, {#NAME, SIG, FLAGS, 0, NULL, NAME##_exec, NULL});
@@ -115,9 +122,11 @@ BOTH(f16, h)
 SF3(s_fmac_f32, f, "f:ff", SG_OP_TIE, fmaf(a, b, c))
 SF3(s_fmaak_f32, f, "f:fff", 0, fmaf(a, b, c))
 SF3(s_fmamk_f32, f, "f:fff", 0, fmaf(a, b, c))
-SF3(s_fmac_f16, h, "h:hh", SG_OP_TIE, sg_fma_odd(a, b, c))
+SF3(s_fmac_f16, h, "h:hh", SG_OP_TIE, sg_fma_mode(a, b, c))
 SF1(s_cvt_f32_f16, f, h, a)
 SF1(s_cvt_f16_f32, h, f, a)
+SF(s_cvt_pk_rtz_f16_f32, "b:ff", 0, float a = get_f(w, in, 0); float b = get_f(w, in, 1);
+	w->s[in->dst[0].off] = sg_f2h_mode(a, 3) | (uint32_t)sg_f2h_mode(b, 3) << 16)
 SF(s_cvt_hi_f32_f16, "f:b", 0, put_f(w, in, sg_h2f((uint16_t)(*sg_sp(w, in, 0) >> 16))))
 SF(s_cvt_f32_i32, "f:i", 0, put_f(w, in, (float)(int32_t)*sg_sp(w, in, 0)))
 SF(s_cvt_f32_u32, "f:u", 0, put_f(w, in, (float)*sg_sp(w, in, 0)))

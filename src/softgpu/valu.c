@@ -27,9 +27,44 @@ void sg_exec_changed(struct sg_wave *w)
 	expand(w, sg_exec(w), w->em);
 }
 
+#define MODE_FP16_OVFL (1u << 23)
+
+_Thread_local struct sg_fp_mode sg_fp_now;
+
 void sg_mode_changed(struct sg_wave *w)
 {
-	w->fp_slow = (w->mode & 0xff) != 0xf0 || w->gpr_idx;
+	w->fp_slow = (w->mode & (MODE_FP16_OVFL | 0xff)) != 0xf0 || w->gpr_idx;
+}
+
+/*
+ * MODE: two bits of rounding for f32, two for f64 and f16, then two of denormals each
+ * (in, out). The CPU flushes f32 and f64 results as the device does, by what they would
+ * be with any exponent.
+ */
+unsigned int sg_fp_enter(const struct sg_wave *w, char type)
+{
+	static const unsigned int rc[] = {0, 0x4000, 0x2000, 0x6000};
+	unsigned int csr = _mm_getcsr(), set = csr & ~0xe000u;
+	bool d = type == 'd' || type == 'h' || type == 'p';
+
+	sg_fp_now.round = w->mode >> 2 & 3;
+	sg_fp_now.ovfl = w->mode & MODE_FP16_OVFL;
+	sg_fp_now.flush = !(w->mode & 0x80);
+	if (type && strchr("fPgdhp", type))
+		set |= rc[w->mode >> (d ? 2 : 0) & 3];
+	if ((type == 'f' || type == 'P') && !(w->mode & 0x20))
+		set |= 0x8000;
+	if (type == 'd' && !(w->mode & 0x80))
+		set |= 0x8000;
+	if (set != csr)
+		_mm_setcsr(set);
+	return csr;
+}
+
+void sg_fp_leave(unsigned int csr)
+{
+	if (_mm_getcsr() != csr)
+		_mm_setcsr(csr);
 }
 
 /* The source as it stands in its register. */
@@ -216,10 +251,15 @@ static void source_mods(const struct sg_wave *w, const struct sg_inst *in,
 		return;
 	case 'g': /* op_sel_hi: it is an f16, in the half that op_sel names */
 		for (i = 0; i < n; i++) {
+			bool keep = w->mode & (s->hi_hi ? 0x40 : 0x10);
+
 			if (s->hi_hi) {
-				float f = sg_h2f((uint16_t)(s->hi ? r[i] >> 16 : r[i]));
+				uint16_t h = (uint16_t)(s->hi ? r[i] >> 16 : r[i]);
+				float f = sg_h2f(keep || h & 0x7c00 ? h : h & 0x8000);
 
 				memcpy(&r[i], &f, 4);
+			} else if (!keep && !(r[i] & 0x7f800000)) {
+				r[i] &= 0x80000000;
 			}
 			if (s->abs)
 				r[i] &= 0x7fffffff;
@@ -293,7 +333,7 @@ const uint32_t *sg_src_row(struct sg_wave *w, const struct sg_inst *in, unsigned
 {
 	uint64_t on = UINT64_MAX;
 
-	return in->full ? full_row(w, in, k, &on) : raw_row(w, in, k);
+	return in->full || w->fp_slow ? full_row(w, in, k, &on) : raw_row(w, in, k);
 }
 
 static float clamp1(float x)
@@ -419,7 +459,8 @@ static const struct sg_inst *valu_full(struct sg_wave *w, const struct sg_inst *
 	const size_t st = w->lanes;
 	uint32_t dpp_em[SG_LANES_MAX];
 	uint64_t on = UINT64_MAX, mask;
-	unsigned int csr = _mm_getcsr(), round = w->mode;
+	sg_lane_fn lane = w->fp_slow && in->mode_lane ? in->mode_lane : in->lane;
+	unsigned int csr = 0;
 	const bool wants_mask =
 		(in->ndst && in->dst[in->ndst - 1].type == 'm') || in->cmpx;
 	const bool vector = in->ndst && in->dst[0].kind == SG_K_VGPR;
@@ -432,31 +473,17 @@ static const struct sg_inst *valu_full(struct sg_wave *w, const struct sg_inst *
 		expand(w, sg_exec(w) & on, dpp_em);
 		em = dpp_em;
 	}
-	/* MODE: 0 nearest, 1 up, 2 down, 3 towards zero; f32 apart from f64 and f16. */
-	if (type == 'f' || type == 'P')
-		round = w->mode & 3;
-	else if (type == 'd' || type == 'h' || type == 'p')
-		round = w->mode >> 2 & 3;
-	else
-		round = 0;
-	if (round && (type == 'h' || type == 'p') && !(in->op->flags & SG_OP_NOFLUSH))
-		return sg_stop(w, in, SG_FAULT_ILLEGAL, 0,
-			"f16 arithmetic with a rounding mode other than nearest is not "
-			"implemented");
-	if (round)
-		_mm_setcsr((csr & ~0x6000u) | (round == 1          ? 0x4000u
-						      : round == 2 ? 0x2000u
-								   : 0x6000u));
 	/* Results start as what is there, for operations that keep part of it. */
 	if (vector)
 		memcpy(w->res, w->v + in->dst[0].off, (in->wide ? 8 : 4) * st);
-	mask = in->lane(w->res, a, b, c, all_on, st);
+	if (w->fp_slow)
+		csr = sg_fp_enter(w, sg_type_float(type) ? type : in->src[0].type);
+	mask = lane(w->res, a, b, c, all_on, st);
 	if (st == 64)
-		mask |= (uint64_t)in->lane(
-				w->res + 32, a + 32, b + 32, c + 32, all_on, st)
+		mask |= (uint64_t)lane(w->res + 32, a + 32, b + 32, c + 32, all_on, st)
 			<< 32;
-	if (round)
-		_mm_setcsr(csr);
+	if (w->fp_slow)
+		sg_fp_leave(csr);
 	if (in->falsify) {
 		for (unsigned int i = 0; i < st; i++)
 			w->res[i + (in->wide ? st : 0)] ^= 0x400;

@@ -181,9 +181,9 @@ void sg_wave_init(struct sg_wave *w, struct sg_group *g, uint32_t index)
 	w->scratch_lane = k->scratch_lane;
 	w->scratch = g->scratch + (size_t)index * k->scratch_lane * n;
 	memset(w->span, 0, sizeof(w->span));
-	/* FLOAT_MODE, DX10_CLAMP and IEEE_MODE of rsrc1. */
+	/* FLOAT_MODE, DX10_CLAMP, IEEE_MODE and FP16_OVFL of rsrc1. */
 	w->mode = (k->rsrc1 >> 12 & 0xff) | (k->rsrc1 >> 21 & 1) << 8 |
-		  (k->rsrc1 >> 23 & 1) << 9;
+		  (k->rsrc1 >> 23 & 1) << 9 | (k->rsrc1 >> 26 & 1) << 23;
 	sg_mode_changed(w);
 
 	base = (uint64_t)w->scratch;
