@@ -1,10 +1,12 @@
 /*
- * librocmcheck: from any file that holds ROCm device code to the facts of its kernels.
+ * librocmcheck: from any file that holds ROCm device code to the facts of its kernels,
+ * and to what there is to say against them.
  *
  * A file is a tree of containers (host ELF or PE, archive, clang offload bundle,
  * compressed bundle, LLVM OffloadBinary, kpack, ...) whose leaves are code objects.
  * rck_file_next() walks it depth first, in file order; each leaf is an item.
- * rck_code_object_open() reads one leaf. A whole program:
+ * rck_code_object_open() reads one leaf; rck_judge_path() does all of it and judges. A
+ * whole program:
  *
  *	#include <rocmcheck.h>
  *	#include <stdio.h>
@@ -44,11 +46,13 @@
  * Rules. Functions return 0 (or 1 for "one more") or -errno, and then fill *diag when it
  * is not NULL. Strings and structures that are returned are borrowed: from a file or an
  * item until the next rck_file_next() or rck_file_close(), from a code object until
- * rck_code_object_close(). The library never prints, never exits and keeps no global
- * state but this: the first rck_file_open() puts a SIGBUS handler in front of the
- * program's own, so that a file that shrinks while it is mapped is an error and not the
- * end of the process; faults anywhere else are handed on. Objects may be used from any
- * thread, one at a time, and code objects of one file from several threads at once.
+ * rck_code_object_close(), from a judgement until rck_judgement_close(). The library
+ *never prints and never exits, but when memory for its own small things runs out: then it
+ * writes one line and ends the process. It keeps no global state but this: the first
+ *rck_file_open() puts a SIGBUS handler in front of the program's own, so that a file that
+ *shrinks while it is mapped is an error and not the end of the process; faults anywhere
+ *else are handed on. Objects may be used from any thread, one at a time, and code objects
+ *of one file from several threads at once.
  */
 #pragma once
 
@@ -258,6 +262,97 @@ struct rck_arg {
 };
 RCK_API size_t rck_kernel_arg_count(const struct rck_kernel *k);
 RCK_API const struct rck_arg *rck_kernel_arg(const struct rck_kernel *k, size_t i);
+
+/* ---- judgements ----
+ *
+ * The rules of `rocmcheck lint` (its --list-rules, --explain), at their own severities:
+ * no policy, no baseline. A whole program, whose exit status is lint's:
+ *
+ *	#include <rocmcheck.h>
+ *	#include <stdio.h>
+ *
+ *	int main(int argc, char **argv)
+ *	{
+ *		struct rck_judgement *j;
+ *		struct rck_diag diag;
+ *		int verdict;
+ *
+ *		if (argc != 2 || rck_judge_path(argv[1], NULL, &j, &diag))
+ *			return 2;
+ *		for (size_t i = 0; i < rck_judgement_finding_count(j); i++) {
+ *			const struct rck_finding_info *f = rck_judgement_finding(j, i);
+ *
+ *			printf("%s: [%s] %s\n", rck_severity_name(f->severity), f->rule,
+ *				f->demangled ? f->demangled : f->where);
+ *			printf("\t%s. %s\n", f->message, f->remedy);
+ *		}
+ *		verdict = rck_judgement_verdict(j);
+ *		rck_judgement_close(j);
+ *		return verdict;
+ *	}
+ */
+
+struct rck_judgement;
+
+enum rck_severity {
+	RCK_SEVERITY_OFF,
+	RCK_SEVERITY_NOTE,
+	RCK_SEVERITY_WARNING,
+	RCK_SEVERITY_ERROR,
+	RCK_SEVERITY_COUNT_,
+};
+RCK_API const char *rck_severity_name(enum rck_severity s); /* "warning" */
+
+enum rck_state {
+	RCK_STATE_PASS,
+	RCK_STATE_FAIL,
+	RCK_STATE_MAYBE,         /* the evidence is there, the proof is not */
+	RCK_STATE_NOT_CHECKABLE, /* could not tell: never a pass */
+	RCK_STATE_COUNT_,
+};
+RCK_API const char *rck_state_name(enum rck_state s); /* "fail" */
+
+/* What one rule says of one kernel of one code object, or of the file. */
+struct rck_finding_info {
+	const char *rule; /* "hostcall-unreached": stable */
+	enum rck_severity severity;
+	enum rck_state state; /* FAIL or MAYBE */
+	const char *kernel;   /* mangled; NULL: of the file or a code object as a whole */
+	const char *demangled; /* or NULL with kernel */
+	const char *target;    /* "gfx90a:xnack-"; "": of none */
+	const char *where;     /* the code object's item in the file, "": the file */
+	const char *message;   /* one clause */
+	const char *remedy;    /* what to do: sentences */
+	const char *call_path; /* "kernel -> f -> __ockl_...", or NULL */
+	const char *source;    /* of the kernel, by debug information, or NULL */
+	unsigned line;         /* 0: not known */
+};
+
+/*
+ * Judges a file; -errno only when it cannot be opened (see rck_file_open()): what cannot
+ * be read in it is an error of the judgement. options may be NULL; keep_compressed is
+ * not looked at. Kernels that declare hostcall or heap are disassembled for the path to
+ * it, by the comgr or libLLVM of this machine, opened by dlopen(), where there is one.
+ */
+RCK_API int rck_judge_path(const char *path, const struct rck_options *options,
+	struct rck_judgement **out, struct rck_diag *diag);
+/* The same over memory, borrowed during the call; name as in rck_file_open_mem(). */
+RCK_API int rck_judge_mem(const void *data, size_t size, const char *name,
+	const struct rck_options *options, struct rck_judgement **out,
+	struct rck_diag *diag);
+RCK_API void rck_judgement_close(struct rck_judgement *j); /* NULL is fine */
+
+/* In the order of the file. */
+RCK_API size_t rck_judgement_finding_count(const struct rck_judgement *j);
+RCK_API const struct rck_finding_info *rck_judgement_finding(
+	const struct rck_judgement *j, size_t i);
+/* What could not be read. */
+RCK_API size_t rck_judgement_error_count(const struct rck_judgement *j);
+RCK_API const struct rck_diag *rck_judgement_error(
+	const struct rck_judgement *j, size_t i);
+/* 0 clean; 1 a rule of severity warning or error failed; 2 errors, or device code whose
+   metadata cannot be read (a finding of rule "incomplete"). */
+RCK_API int rck_judgement_verdict(const struct rck_judgement *j);
 
 /* The library's version, "0.1.0". */
 RCK_API const char *rck_version(void);

@@ -35,8 +35,8 @@ void rck_records_open_scattered(struct rck_records *r, struct rck_slice s);
  * payload), zeros skipped. Where something else stands the next plausible magic is
  * searched for and out->skipped says how much was passed over; bytes passed over at the
  * end come as a last record of RCK_MAGIC_NONE. -errno: a record was there and is damaged
- * (out->index counts it, out->slice is where it starts). What stands behind a damaged record is searched for, and what
- * that passes over is not told again.
+ * (out->index counts it, out->slice is where it starts). What stands behind a damaged
+ * record is searched for, and what that passes over is not told again.
  */
 int rck_records_next(
 	struct rck_records *r, struct rck_record *out, struct rck_diag *diag);

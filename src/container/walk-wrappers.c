@@ -108,8 +108,8 @@ static int compare(const void *a, const void *b)
 static enum rck_step push_elsewhere(
 	struct rck_file *file, struct rck_frame *frame, const struct rck_wrapper *w)
 {
-	struct rck_slice rest = rck_subslice(
-		frame->slice, w->target, frame->slice.size - w->target);
+	struct rck_slice rest =
+		rck_subslice(frame->slice, w->target, frame->slice.size - w->target);
 	enum rck_magic magic = rck_sniff(rest);
 	struct rck_diag diag = {0};
 	struct rck_records records;

@@ -12,25 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum rck_severity {
-	RCK_SEVERITY_OFF,
-	RCK_SEVERITY_NOTE,
-	RCK_SEVERITY_WARNING,
-	RCK_SEVERITY_ERROR,
-	RCK_SEVERITY_COUNT_,
-};
-const char *rck_severity_name(enum rck_severity s);
 /* -EINVAL: neither off, note, warning nor error. */
 int rck_severity_parse(const char *s, enum rck_severity *out);
-
-enum rck_state {
-	RCK_STATE_PASS,
-	RCK_STATE_FAIL,
-	RCK_STATE_MAYBE, /* the evidence is there, the proof is not */
-	RCK_STATE_NOT_CHECKABLE,
-	RCK_STATE_COUNT_,
-};
-const char *rck_state_name(enum rck_state s); /* "fail", stable, for JSON */
 
 enum rck_rule_id {
 	RCK_RULE_HOSTCALL_DECLARED,
@@ -112,5 +95,7 @@ static inline bool rck_rule_is_of(const struct rck_rule *rule, bool sources)
 const struct rck_rule *rck_rule_find(const char *id); /* NULL: no such rule */
 
 /* What to do about a finding: the remedy of the kernel's cause where the rule is about
- * declarations, else the rule's own. */
-const char *rck_rule_remedy(const struct rck_rule *rule, enum rck_cause cause);
+ * declarations, else the rule's own. reached: what is declared is used, by a path that
+ * was found. */
+const char *rck_rule_remedy(
+	const struct rck_rule *rule, enum rck_cause cause, bool reached);

@@ -610,10 +610,15 @@ const struct rck_rule *rck_rule_find(const char *id)
 	return NULL;
 }
 
-const char *rck_rule_remedy(const struct rck_rule *rule, enum rck_cause cause)
+const char *rck_rule_remedy(
+	const struct rck_rule *rule, enum rck_cause cause, bool reached)
 {
 	switch (rule->number) {
 	case RCK_RULE_HOSTCALL_DECLARED:
+		/* a hostcall that is really made outlives a better -O */
+		if (reached)
+			return rule->remedy;
+		/* fall through */
 	case RCK_RULE_HOSTCALL_UNREACHED:
 	case RCK_RULE_HEAP_DECLARED:
 	case RCK_RULE_DYNAMIC_STACK:

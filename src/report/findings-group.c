@@ -205,11 +205,8 @@ void rck_groups_release(struct rck_groups *g)
 
 const char *rck_group_remedy(const struct rck_group *g)
 {
-	/* a hostcall that is really made outlives a better -O */
-	if (g->first->rule->number == RCK_RULE_HOSTCALL_DECLARED && g->path)
-		return g->first->rule->remedy;
 	return g->first->remedy ? g->first->remedy
-				: rck_rule_remedy(g->first->rule, g->cause);
+				: rck_rule_remedy(g->first->rule, g->cause, g->path);
 }
 
 void rck_group_amount(const struct rck_group *g, struct rck_strbuf *out)
