@@ -33,10 +33,12 @@ static void free_copy(struct copy *c)
 
 static void carry_out(const struct copy *c)
 {
+	sg_memory_use();
 	for (size_t z = 0; z < c->depth; z++)
 		for (size_t y = 0; y < c->height; y++)
 			memmove(c->dst + z * c->dst_slice + y * c->dst_pitch,
 				c->src + z * c->src_slice + y * c->src_pitch, c->width);
+	sg_memory_unuse();
 }
 
 static bool is_ready(const struct copy *c)
@@ -142,6 +144,14 @@ static hsa_status_t submit(const struct copy *what, uint32_t n_deps,
 	pthread_mutex_unlock(&lock);
 	sg_change_kick();
 	return r ? HSA_STATUS_ERROR_OUT_OF_RESOURCES : HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t sg_copy_nothing(
+	uint32_t n_deps, const hsa_signal_t *deps, hsa_signal_t completion)
+{
+	const struct copy c = {0};
+
+	return submit(&c, n_deps, deps, completion);
 }
 
 void sg_copy_stop(void)
@@ -258,7 +268,9 @@ hsa_status_t hsa_memory_copy(void *dst, const void *src, size_t size)
 		return HSA_STATUS_SUCCESS;
 	if (!dst || !src || !fits(dst, size) || !fits(src, size))
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	sg_memory_use();
 	memmove(dst, src, size);
+	sg_memory_unuse();
 	return HSA_STATUS_SUCCESS;
 }
 
@@ -271,8 +283,10 @@ hsa_status_t hsa_amd_memory_fill(void *ptr, uint32_t value, size_t count)
 		return HSA_STATUS_SUCCESS;
 	if (!ptr || (uintptr_t)ptr % 4 || count > SIZE_MAX / 4 || !fits(ptr, count * 4))
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	sg_memory_use();
 	for (size_t i = 0; i < count; i++)
 		p[i] = value;
+	sg_memory_unuse();
 	return HSA_STATUS_SUCCESS;
 }
 

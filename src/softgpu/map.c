@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 struct table {
 	struct sg_block *blocks; /* by base */
@@ -148,11 +149,33 @@ bool sg_map_set_access(uint64_t base, enum sg_block_kind kind, bool access)
 	return b;
 }
 
+bool sg_map_set_owner(uint64_t base, enum sg_block_kind kind, void *owner)
+{
+	struct sg_block *b;
+
+	pthread_rwlock_wrlock(&lock);
+	b = starting_at(base, kind);
+	if (b)
+		b->owner = owner;
+	pthread_rwlock_unlock(&lock);
+	return b;
+}
+
+/* The host's own pages may go without a word to us; then the kernel stops, not we. */
+static bool mapped(uint64_t addr)
+{
+	unsigned char in_core;
+
+	return !mincore((void *)(uintptr_t)(addr & ~UINT64_C(4095)), 1, &in_core);
+}
+
 int sg_map_range(void *ctx, uint64_t addr, uint64_t *lo, uint64_t *hi)
 {
 	struct sg_block b;
 
-	if (!sg_map_find(addr, &b) || !b.access)
+	if (!sg_map_find(addr, &b))
+		return sg_svm_range(addr, lo, hi) || !mapped(addr) ? -EFAULT : 0;
+	if (!b.access || (b.kind == SG_BLOCK_LOCKED && !mapped(addr)))
 		return -EFAULT;
 	*lo = b.base;
 	*hi = b.base + b.size;

@@ -58,6 +58,7 @@ enum {
 	SG_POOL_INFO_RUNTIME_ALLOC_REC_GRANULE = 18,
 };
 
+#define SG_SVM_ATTRIB_GPU_EXEC        7
 #define SG_POINTER_TYPE_RESERVED_ADDR 5
 #define SG_ACCESS_PERMISSION_NONE     0
 
@@ -126,6 +127,11 @@ hsa_status_t hsa_amd_vmem_get_alloc_properties_from_handle(
 #if !defined(HSA_AMD_INTERFACE_VERSION_MINOR) || HSA_AMD_INTERFACE_VERSION_MINOR < 6
 hsa_status_t hsa_amd_vmem_address_reserve_align(
 	void **va, size_t size, uint64_t address, uint64_t alignment, uint64_t flags);
+#endif
+
+#if !defined(HSA_AMD_INTERFACE_VERSION_MINOR) || HSA_AMD_INTERFACE_VERSION_MINOR < 9
+hsa_status_t hsa_amd_portable_export_dmabuf_v2(
+	const void *ptr, size_t size, int *dmabuf, uint64_t *offset, uint64_t flags);
 #endif
 
 /* of 7.x; -1: any engine */

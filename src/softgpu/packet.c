@@ -102,8 +102,12 @@ static hsa_status_t execute(struct sg_queue *q, uint64_t index, const struct sg_
 		.timestamp_hz = 100000000,
 	};
 	struct sg_fault fault = {0};
+	int r;
 
-	if (!sg_exec_run(&launch, &fault) || sg_flag(&q->stop))
+	sg_memory_use();
+	r = sg_exec_run(&launch, &fault);
+	sg_memory_unuse();
+	if (!r || sg_flag(&q->stop))
 		return HSA_STATUS_SUCCESS;
 	sg_log(SG_LOG_ERROR, "%s", fault.text);
 	return status_of(fault.kind);

@@ -36,21 +36,34 @@ static uint32_t pool_flags(const struct sg_pool *p)
 	}
 }
 
-/* Zeroed pages and after them one that faults, so that an overrun meets no neighbour. */
+/*
+ * Zeroed pages and after them one that faults, so that an overrun meets no neighbour.
+ * Blocks of 2 MiB and more begin at such a border, as those of Linux's amdkfd do: the
+ * device libraries' malloc finds its slabs by that.
+ */
 static void *map_pages(size_t size)
 {
 	uint64_t whole = rck_align_up(size ? size : 1, PAGE);
+	uint64_t slack = whole >= HUGE ? HUGE : 0, before;
 	uint8_t *p;
 
-	if (whole >= UINT64_MAX - PAGE)
+	if (whole >= UINT64_MAX - HUGE - PAGE)
 		return NULL;
-	p = mmap(NULL, whole + PAGE, PROT_READ | PROT_WRITE,
+	p = mmap(NULL, slack + whole + PAGE, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (p == MAP_FAILED)
 		return NULL;
-	mprotect(p + whole, PAGE, PROT_NONE);
-	if (whole >= HUGE)
+	if (slack) {
+		before = rck_align_up((uint64_t)(uintptr_t)p, HUGE) -
+			 (uint64_t)(uintptr_t)p;
+		if (before)
+			munmap(p, before);
+		p += before;
+		if (slack > before)
+			munmap(p + whole + PAGE, slack - before);
 		madvise(p, whole, MADV_HUGEPAGE);
+	}
+	mprotect(p + whole, PAGE, PROT_NONE);
 	return p;
 }
 
@@ -272,6 +285,7 @@ hsa_status_t hsa_amd_memory_pool_free(void *ptr)
 	if (on_device(b.pool))
 		b.pool->agent->used -= b.size;
 	unmap_pages(b.base, b.size);
+	sg_share_free(&b);
 	return HSA_STATUS_SUCCESS;
 }
 
@@ -380,6 +394,8 @@ static hsa_amd_pointer_type_t pointer_type(enum sg_block_kind kind)
 		return HSA_EXT_POINTER_TYPE_HSA;
 	case SG_BLOCK_LOCKED:
 		return HSA_EXT_POINTER_TYPE_LOCKED;
+	case SG_BLOCK_IPC:
+		return HSA_EXT_POINTER_TYPE_IPC;
 	case SG_BLOCK_RESERVED:
 		return (hsa_amd_pointer_type_t)SG_POINTER_TYPE_RESERVED_ADDR;
 	default:

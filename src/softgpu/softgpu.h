@@ -49,6 +49,7 @@ enum sg_block_kind {
 	SG_BLOCK_IMAGE,    /* a loaded code object */
 	SG_BLOCK_VMEM,     /* a mapped part of a reserved address range */
 	SG_BLOCK_RESERVED, /* a reserved address range: no memory */
+	SG_BLOCK_IPC,      /* another process's, hsa_amd_ipc_memory_attach */
 	SG_BLOCK_LOCKED,   /* the host's own, hsa_amd_memory_lock */
 };
 
@@ -59,8 +60,8 @@ struct sg_block {
 	enum sg_block_kind kind;
 	bool access; /* kernels may read and write */
 	struct sg_pool *pool;
-	void *user; /* hsa_amd_pointer_info_set_userdata */
-	void *owner;
+	void *user;  /* hsa_amd_pointer_info_set_userdata */
+	void *owner; /* of kind POOL: share.c's, NULL while the memory is not shared */
 };
 
 /* Adds a block; blocks but those of kind LOCKED must not overlap. 0, -EEXIST, -ENOMEM. */
@@ -73,7 +74,8 @@ bool sg_map_find(uint64_t addr, struct sg_block *out);
 /* Changes the user pointer of, or kernels' access to, the block at base. False: none. */
 bool sg_map_set_user(uint64_t addr, void *user);
 bool sg_map_set_access(uint64_t base, enum sg_block_kind kind, bool access);
-/* sg_range_fn of exec.h. */
+bool sg_map_set_owner(uint64_t base, enum sg_block_kind kind, void *owner);
+/* sg_range_fn of exec.h: blocks, and pages of the host that attributes opened. */
 int sg_map_range(void *ctx, uint64_t addr, uint64_t *lo, uint64_t *hi);
 
 /* ------------------------------------------------------- cards.c, agent.c */
@@ -170,6 +172,23 @@ void sg_internal_free(void *p);
 /* Bytes that the device has left: of its own figure and of this machine's memory. */
 uint64_t sg_agent_available(const struct sg_agent *agent);
 
+/* ------------------------------------------------------------------ svm.c */
+
+/* The pages around addr that shared virtual memory's attributes open to a device, as
+ * sg_map_range; -EFAULT: none. */
+int sg_svm_range(uint64_t addr, uint64_t *lo, uint64_t *hi);
+/* Drops all attributes, as at shutdown. */
+void sg_svm_forget(void);
+
+/* ---------------------------------------------------------------- share.c */
+
+/* Around all that kernels and copies do to memory: pages stay where they are meanwhile.
+ * Not recursive. */
+void sg_memory_use(void);
+void sg_memory_unuse(void);
+/* What a block of kind POOL that is being freed holds besides its pages. */
+void sg_share_free(const struct sg_block *b);
+
 /* --------------------------------------------------------------- signal.c */
 
 /* A signal of ours: the head is what CLR and device code read and write. */
@@ -235,6 +254,9 @@ void sg_async_stop(void);
 /* ----------------------------------------------------------------- copy.c */
 
 void sg_copy_stop(void);
+/* Completes a signal when the others are 0, as a copy of no bytes does. */
+hsa_status_t sg_copy_nothing(
+	uint32_t n_deps, const hsa_signal_t *deps, hsa_signal_t completion);
 
 /* ---------------------------------------------------------------- queue.c */
 

@@ -112,6 +112,7 @@ hsa_status_t hsa_shut_down(void)
 		sg_queues_destroy();
 		sg_async_stop();
 		sg_executables_destroy();
+		sg_svm_forget();
 		sg_is_open = false;
 	}
 	pthread_mutex_unlock(&lock);
@@ -156,12 +157,12 @@ hsa_status_t hsa_system_get_info(hsa_system_info_t attribute, void *value)
 		*(const char **)value = "rocmcheck software device " RCK_VERSION;
 		break;
 	case SG_SYSTEM_VIRTUAL_MEM_API_SUPPORTED:
+	case SG_SYSTEM_DMABUF_SUPPORTED:
+	case HSA_AMD_SYSTEM_INFO_SVM_SUPPORTED:
 		*(bool *)value = true;
 		break;
-	case HSA_AMD_SYSTEM_INFO_SVM_SUPPORTED:
 	case HSA_AMD_SYSTEM_INFO_SVM_ACCESSIBLE_BY_DEFAULT:
 	case SG_SYSTEM_MWAITX_ENABLED:
-	case SG_SYSTEM_DMABUF_SUPPORTED:
 	case SG_SYSTEM_XNACK_ENABLED:
 		*(bool *)value = false;
 		break;

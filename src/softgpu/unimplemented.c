@@ -1,8 +1,8 @@
 /*
  * What the HIP runtime imports and this device does not have: images and samplers (its
- * agents have room for none), memory and signals of other processes, graphics
- * interoperation, shared virtual memory attributes (its system does not offer them). Each
- * gives the error that its specification names for "cannot", and is named once on stderr.
+ * agents have room for none), signals of other processes, graphics interoperation, a
+ * fabric of several machines, storage that a device reads by itself. Each gives the error
+ * that its specification names for "cannot", and is named once on stderr.
  */
 #include "softgpu/softgpu.h"
 
@@ -75,23 +75,6 @@ hsa_status_t hsa_ext_sampler_destroy(hsa_agent_t agent, hsa_ext_sampler_t sample
 	CANNOT(HSA_STATUS_ERROR_INVALID_ARGUMENT);
 }
 
-hsa_status_t hsa_amd_ipc_memory_create(
-	void *ptr, size_t len, hsa_amd_ipc_memory_t *handle)
-{
-	CANNOT(HSA_STATUS_ERROR_INVALID_ARGUMENT);
-}
-
-hsa_status_t hsa_amd_ipc_memory_attach(const hsa_amd_ipc_memory_t *handle, size_t len,
-	uint32_t num_agents, const hsa_agent_t *mapping_agents, void **mapped_ptr)
-{
-	CANNOT(HSA_STATUS_ERROR_INVALID_ARGUMENT);
-}
-
-hsa_status_t hsa_amd_ipc_memory_detach(void *mapped_ptr)
-{
-	CANNOT(HSA_STATUS_ERROR_INVALID_ARGUMENT);
-}
-
 hsa_status_t hsa_amd_ipc_signal_create(hsa_signal_t signal, hsa_amd_ipc_signal_t *handle)
 {
 	CANNOT(HSA_STATUS_ERROR_INVALID_ARGUMENT);
@@ -115,35 +98,31 @@ hsa_status_t hsa_amd_interop_unmap_buffer(void *ptr)
 	CANNOT(HSA_STATUS_ERROR_INVALID_ARGUMENT);
 }
 
-hsa_status_t hsa_amd_svm_attributes_set(void *ptr, size_t size,
-	hsa_amd_svm_attribute_pair_t *attribute_list, size_t attribute_count)
-{
-	CANNOT(HSA_STATUS_ERROR);
-}
+/*
+ * Of ROCm 7: names that its HIP runtime imports and no header here declares. Their
+ * arguments are not looked at, so that their exact types do not matter.
+ */
+#define CANNOT_WHATEVER(name, status)                                                    \
+	hsa_status_t name(void);                                                         \
+	hsa_status_t name(void)                                                          \
+	{                                                                                \
+		CANNOT(status);                                                          \
+	}
 
-hsa_status_t hsa_amd_svm_attributes_get(void *ptr, size_t size,
-	hsa_amd_svm_attribute_pair_t *attribute_list, size_t attribute_count)
-{
-	CANNOT(HSA_STATUS_ERROR);
-}
-
-hsa_status_t hsa_amd_svm_prefetch_async(void *ptr, size_t size, hsa_agent_t agent,
-	uint32_t num_dep_signals, const hsa_signal_t *dep_signals,
-	hsa_signal_t completion_signal)
-{
-	CANNOT(HSA_STATUS_ERROR);
-}
-
-hsa_status_t hsa_amd_portable_export_dmabuf(
-	const void *ptr, size_t size, int *dmabuf, uint64_t *offset)
-{
-	CANNOT(HSA_STATUS_ERROR_INVALID_ALLOCATION);
-}
-
-hsa_status_t hsa_amd_portable_close_dmabuf(int dmabuf)
-{
-	CANNOT(HSA_STATUS_ERROR_RESOURCE_FREE);
-}
+CANNOT_WHATEVER(
+	hsa_ext_image_data_get_info_v2, HSA_EXT_STATUS_ERROR_IMAGE_FORMAT_UNSUPPORTED)
+CANNOT_WHATEVER(hsa_ext_image_create_v2, HSA_EXT_STATUS_ERROR_IMAGE_FORMAT_UNSUPPORTED)
+CANNOT_WHATEVER(hsa_ext_image_destroy_v2, HSA_STATUS_ERROR_INVALID_ARGUMENT)
+CANNOT_WHATEVER(hsa_ext_image_mipmap_array_get_level, HSA_STATUS_ERROR_INVALID_ARGUMENT)
+CANNOT_WHATEVER(
+	hsa_ext_sampler_create_v2, HSA_EXT_STATUS_ERROR_SAMPLER_DESCRIPTOR_UNSUPPORTED)
+CANNOT_WHATEVER(hsa_amd_image_create_v2, HSA_STATUS_ERROR_INVALID_ARGUMENT)
+CANNOT_WHATEVER(hsa_amd_interop_map_buffer_with_size, HSA_STATUS_ERROR_INVALID_ARGUMENT)
+CANNOT_WHATEVER(hsa_amd_memory_async_batch_copy, HSA_STATUS_ERROR_INVALID_ARGUMENT)
+CANNOT_WHATEVER(hsa_amd_vmem_export_fabric_handle, HSA_STATUS_ERROR_INVALID_ARGUMENT)
+CANNOT_WHATEVER(hsa_amd_vmem_import_fabric_handle, HSA_STATUS_ERROR_INVALID_ARGUMENT)
+CANNOT_WHATEVER(hsa_amd_ais_file_read, HSA_STATUS_ERROR_INVALID_ARGUMENT)
+CANNOT_WHATEVER(hsa_amd_ais_file_write, HSA_STATUS_ERROR_INVALID_ARGUMENT)
 
 /* -------------------------------- what an ideal device takes and has nothing to do for
  */

@@ -1,52 +1,7 @@
-// HIP programs for the software device, one a name: 'rt-hip list' prints "NAME NEEDS"
-// (kernels: the interpreter has to execute; none: packets suffice), 'rt-hip NAME' runs one
-// and exits 0 when all that it checks is so.
-#include <hip/hip_runtime.h>
+// HIP programs for the software device: the runtime's own affairs, launches, copies.
+#include "rt-hip.h"
 
 #include <hip/hip_cooperative_groups.h>
-
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <vector>
-
-#define CHECK(x) \
-	do { \
-		if (!(x)) { \
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #x); \
-			exit(1); \
-		} \
-	} while (0)
-#define OK(call) \
-	do { \
-		hipError_t e_ = (call); \
-		if (e_ != hipSuccess) { \
-			fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, \
-				hipGetErrorString(e_)); \
-			exit(1); \
-		} \
-	} while (0)
-#define FAILS(call, error) \
-	do { \
-		hipError_t e_ = (call); \
-		if (e_ != (error)) { \
-			fprintf(stderr, "%s:%d: %s: %s, not %s\n", __FILE__, __LINE__, \
-				#call, hipGetErrorName(e_), hipGetErrorName(error)); \
-			exit(1); \
-		} \
-	} while (0)
-
-typedef std::vector<uint8_t> bytes;
-
-static bytes pattern(size_t n, unsigned seed)
-{
-	bytes b(n);
-
-	for (size_t i = 0; i < n; i++)
-		b[i] = (uint8_t)((i * 2654435761u + seed * 40503u) >> 7);
-	return b;
-}
 
 static const size_t sizes[] = {1, 2, 3, 4, 7, 16, 63, 64, 255, 256, 1000, 4095, 4096, 4097,
 	65535, 65537, 1 << 20, (1 << 20) + 3, (4 << 20) + 1, 20000001};
@@ -584,10 +539,7 @@ static void launches()
 	OK(hipDeviceSynchronize());
 }
 
-static const struct {
-	const char *name, *needs;
-	void (*run)();
-} tests[] = {
+static const hip_test tests[] = {
 	{"count", "none", count},
 	{"properties", "none", properties},
 	{"allocate", "none", allocate},
@@ -620,10 +572,5 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-	for (const auto &t : tests)
-		if (argc == 2 && !strcmp(argv[1], "list"))
-			printf("%s %s\n", t.name, t.needs);
-		else if (argc == 2 && !strcmp(argv[1], t.name))
-			return t.run(), 0;
-	return argc == 2 && !strcmp(argv[1], "list") ? 0 : 3;
+	return run_tests(tests, argc, argv);
 }
