@@ -42,8 +42,8 @@ static const struct rck_opt opts[] = {
 	{RCK_OPT_STRING, 0, "count", &count, "FILE",
 		"write how many instructions each kernel executed to FILE ('-': stderr)"},
 	{RCK_OPT_FLAG, 0, "sanitize", &sanitize, NULL,
-		"watch for races, reads of what nothing wrote and accesses out of "
-		"bounds"},
+		"watch for races, uses of what nothing wrote, accesses out of bounds and "
+		"missing waits"},
 	{RCK_OPT_UINT, 0, "threads", &threads, "N",
 		"host threads a kernel (default: one a processor)"},
 	{RCK_OPT_UINT, 0, "log", &log_level, "N",
@@ -229,13 +229,24 @@ static int wait_for(pid_t pid, const char *folder, struct watch *w)
 	return status;
 }
 
-/* What the library wrote into the pipe when it was opened: a byte a process. */
-static unsigned int count_reports(int fd)
-{
-	char buf[4096];
-	ssize_t n = read(fd, buf, sizeof(buf));
+/* What the library wrote into the pipe, a byte each time. */
+struct reports {
+	unsigned int opened;   /* '+': the device, by a process */
+	unsigned int findings; /* '!': of the sanitizer */
+};
 
-	return n > 0 ? (unsigned int)n : 0;
+static struct reports count_reports(int fd)
+{
+	struct reports r = {0, 0};
+	char buf[4096];
+	ssize_t n;
+
+	while ((n = read(fd, buf, sizeof(buf))) > 0)
+		for (ssize_t i = 0; i < n; i++) {
+			r.opened += buf[i] == '+';
+			r.findings += buf[i] == '!';
+		}
+	return r;
 }
 
 static int run_command(const char *folder, int n, char **operands)
@@ -244,7 +255,7 @@ static int run_command(const char *folder, int n, char **operands)
 	_cleanup_free_ char *report = NULL;
 	struct watch watch = {false, false};
 	pid_t parent = getpid(), pid;
-	unsigned int used;
+	struct reports reports;
 	int fds[2], status;
 
 	if (rocm_dir) {
@@ -280,20 +291,26 @@ static int run_command(const char *folder, int n, char **operands)
 	}
 	close(fds[1]);
 	status = wait_for(pid, folder, &watch);
-	used = count_reports(fds[0]);
+	reports = count_reports(fds[0]);
 	close(fds[0]);
 	if (watch.wrong)
 		return RCK_EXIT_TROUBLE;
-	if (!used && watch.hip_seen)
+	if (!reports.opened && watch.hip_seen)
 		rck_warning("soft: '%s' loaded HIP and never opened the software device",
 			operands[0]);
-	else if (!used)
+	else if (!reports.opened)
 		rck_warning("soft: '%s' did not use HIP", operands[0]);
 	if (WIFSIGNALED(status)) {
 		rck_warning("soft: '%s' was ended by signal %d (%s)", operands[0],
 			WTERMSIG(status), strsignal(WTERMSIG(status)));
 		return 128 + WTERMSIG(status);
 	}
+	if (sanitize && reports.opened && execute)
+		rck_notice(reports.findings ? "soft: the sanitizer has %u findings"
+					    : "soft: the sanitizer found nothing",
+			reports.findings);
+	if (reports.findings && !WEXITSTATUS(status))
+		return RCK_EXIT_FINDINGS;
 	return WEXITSTATUS(status);
 }
 
@@ -326,8 +343,10 @@ const struct rck_cmd rck_cmd_soft = {
 	.opts = opts,
 	.takes_command = true,
 	.run = run,
-	.details = "The real HIP runtime runs, over a stand-in HSA runtime whose device "
-		   "executes\nkernels on the host's processors: true results, no GPU "
-		   "timings. The exit status is\nCOMMAND's; 128 + N when signal N ended "
-		   "it; 2 when it could not be run.",
+	.details =
+		"The real HIP runtime runs, over a stand-in HSA runtime whose device "
+		"executes\nkernels on the host's processors: true results, no GPU "
+		"timings. The exit status is\nCOMMAND's, or 1 when that is 0 and "
+		"--sanitize found something; 128 + N when signal N\nended it; 2 when it "
+		"could not be run.",
 };

@@ -524,3 +524,62 @@ bool sg_text_parse(const char *text, enum sg_gen gen, struct sg_text *t, char wh
 	}
 	return true;
 }
+
+/* ---- waits ---- */
+
+/* The number in "name(N)"; SG_WAIT_ANY when it is not there. */
+static uint8_t named_count(const char *text, const char *name)
+{
+	const char *p = strstr(text, name);
+	size_t n = strlen(name);
+
+	return p && p[n] == '(' ? (uint8_t)strtoul(p + n + 1, NULL, 10) : SG_WAIT_ANY;
+}
+
+int64_t sg_text_wait(const char *text)
+{
+	enum { LOAD = 1, LDS = 2, SCALAR = 4, STORE = 8 };
+	static const struct {
+		const char *name;
+		uint8_t counts; /* of the number's low bits */
+		uint8_t high;   /* of those above bit 8 */
+	} forms[] = {
+		{"s_waitcnt", LOAD | LDS | SCALAR, 0}, /* as a bare number: 0 alone */
+		{"s_waitcnt_vmcnt", LOAD, 0},
+		{"s_waitcnt_vscnt", STORE, 0},
+		{"s_waitcnt_lgkmcnt", LDS | SCALAR, 0},
+		{"s_wait_loadcnt", LOAD, 0},
+		{"s_wait_storecnt", STORE, 0},
+		{"s_wait_dscnt", LDS, 0},
+		{"s_wait_kmcnt", SCALAR, 0},
+		{"s_wait_loadcnt_dscnt", LDS, LOAD},
+		{"s_wait_storecnt_dscnt", LDS, STORE},
+		{"s_wait_idle", LOAD | LDS | SCALAR | STORE, 0},
+	};
+	union sg_wait w = {.load = SG_WAIT_ANY,
+		.lds = SG_WAIT_ANY,
+		.scalar = SG_WAIT_ANY,
+		.store = SG_WAIT_ANY};
+	uint8_t *const fields[] = {&w.load, &w.lds, &w.scalar, &w.store};
+	size_t n = strcspn(text, " \t");
+	const char *operand = text + n, *comma = strchr(operand, ',');
+	unsigned long value = strtoul(comma ? comma + 1 : operand, NULL, 0);
+
+	if (strstr(operand, "cnt(")) {
+		w.load = named_count(operand, "vmcnt");
+		w.lds = w.scalar = named_count(operand, "lgkmcnt");
+		return w.imm;
+	}
+	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
+		if (strlen(forms[i].name) != n || strncmp(text, forms[i].name, n) ||
+			(!i && value))
+			continue;
+		for (int f = 0; f < 4; f++) {
+			if (forms[i].counts >> f & 1)
+				*fields[f] = (uint8_t)(value & 63);
+			if (forms[i].high >> f & 1)
+				*fields[f] = (uint8_t)(value >> 8 & 63);
+		}
+	}
+	return w.imm;
+}

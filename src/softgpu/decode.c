@@ -512,6 +512,8 @@ bool sg_decode(struct sg_program *p, const char *text, uint64_t pc, unsigned int
 	in->op = sg_op_find(sg_alias(first, p->gen, buf));
 	if (in->op && (in->op->flags & SG_OP_NOP)) {
 		in->exec = in->op->exec;
+		if (in->op->flags & SG_OP_WAIT)
+			in->imm = sg_text_wait(text);
 		return true;
 	}
 	if (!sg_text_parse(text, p->gen, &t, why))

@@ -53,6 +53,9 @@ struct sg_program {
  */
 bool sg_text_parse(const char *text, enum sg_gen gen, struct sg_text *t, char why[96]);
 
+/* The counts of a wait's text ("s_waitcnt vmcnt(0)", "s_wait_dscnt 0x1"), as imm. */
+int64_t sg_text_wait(const char *text);
+
 /* Binds text to an operation: fills in, or returns false with why. */
 bool sg_decode(struct sg_program *p, const char *text, uint64_t pc, unsigned int size,
 	struct sg_inst *in, char why[96]);

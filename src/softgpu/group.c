@@ -82,6 +82,7 @@ static void group_free(struct sg_group *g)
 {
 	if (!g)
 		return;
+	sg_watch_group_end(g);
 	if (g->memory)
 		block_put(g->memory, g->memory_size);
 	free(g);
@@ -136,6 +137,7 @@ static void group_start(struct sg_group *g, uint64_t index)
 		sg_wave_init(&g->waves[i], g, i);
 		g->live += g->waves[i].state != SG_DONE;
 	}
+	sg_watch_group_begin(g);
 }
 
 static void release_barrier(struct sg_group *g)
@@ -249,6 +251,7 @@ static void work(struct sg_run *r)
 		switch (group_run(g)) {
 		case GROUP_DONE:
 			resident--;
+			sg_watch_group_end(g);
 			group_free(spare);
 			spare = g;
 			idle = 0;
@@ -397,7 +400,7 @@ int sg_exec_run(const struct sg_launch *launch, struct sg_fault *fault)
 	if (ret)
 		return ret;
 	sg_watch_open(&r);
-	run_groups(&r, launch->threads);
+	run_groups(&r, r.serial ? 1 : launch->threads);
 	sg_watch_close(&r);
 	pthread_mutex_destroy(&r.lock);
 	if (r.stop && fault->kind == SG_FAULT_NONE)

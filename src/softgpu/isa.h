@@ -77,6 +77,7 @@ enum {
 	SG_OP_NEG3 = 1 << 12,     /* integer packed: neg_lo means signed (dot4_i32_iu8) */
 	SG_OP_BYTE_SRC = 1 << 13, /* byte_sel names the byte of the source */
 	SG_OP_BYTE_DST = 1 << 14, /* byte_sel, or op_sel of gfx9, that of the result */
+	SG_OP_WAIT = 1 << 15,     /* a wait: imm is a union sg_wait */
 };
 
 struct sg_op {
@@ -100,6 +101,15 @@ struct sg_op {
 #define SG_OP_ANON3(N, ...) SG_OP_ENTRY(n##N, __VA_ARGS__)
 
 enum sg_kind { SG_K_NONE, SG_K_VGPR, SG_K_SGPR, SG_K_CONST };
+
+/* in->imm of a wait: how many operations of each counter may be outstanding. */
+#define SG_WAIT_ANY 0xff
+union sg_wait {
+	int64_t imm;
+	struct {
+		uint8_t load, lds, scalar, store;
+	};
+};
 
 struct sg_src {
 	/* SG_K_CONST: a row of equal words (VALU) or the words themselves (others). */
@@ -166,6 +176,7 @@ struct sg_inst {
 	bool wide; /* VALU: two-word result */
 	bool cmpx; /* the mask also goes to exec */
 	bool falsify;
+	uint8_t san_class; /* sanitize-parts.h: 0 until the sanitizer has looked at it */
 };
 
 /* ---- running ---- */
@@ -228,7 +239,7 @@ struct sg_group {
 	struct sg_group *next;
 	void *memory; /* of what the pointers above point to */
 	size_t memory_size;
-	void *san; /* sanitizer's shadow */
+	struct sg_san_group *san; /* the sanitizer's shadow; NULL: it does not run */
 };
 
 struct sg_kernel {
@@ -293,6 +304,12 @@ static inline void sg_mask_write(struct sg_wave *w, const struct sg_dst *d, uint
 
 /* Source k as a row (two for 64 bits, lanes words apart), modifiers applied. */
 const uint32_t *sg_src_row(struct sg_wave *w, const struct sg_inst *in, unsigned int k);
+/*
+ * A lane mask of source 0 as DPP moves its lanes: those that read 0 are off. *on loses
+ * the lanes that the instruction leaves as they are.
+ */
+uint64_t sg_dpp_lanes(
+	const struct sg_wave *w, const struct sg_inst *in, uint64_t lanes, uint64_t *on);
 const struct sg_inst *sg_exec_valu(struct sg_wave *w, const struct sg_inst *in);
 
 /*

@@ -39,23 +39,25 @@ static const struct sg_inst *taken(struct sg_wave *w, const struct sg_inst *in)
 
 #define NOP(ID, NAME) SG_OP_ENTRY(ID, {NAME, "", SG_OP_NOP, 0, NULL, next, NULL})
 /* Ordering, caches and prefetch: every access here is done at once and in order. */
-NOP(waitcnt, "s_waitcnt");
-NOP(waitcnt_vs, "s_waitcnt_vscnt");
-NOP(waitcnt_vm, "s_waitcnt_vmcnt");
-NOP(waitcnt_exp, "s_waitcnt_expcnt");
-NOP(waitcnt_lgkm, "s_waitcnt_lgkmcnt");
+#define WAIT(ID, NAME)                                                                   \
+	SG_OP_ENTRY(ID, {NAME, "", SG_OP_NOP | SG_OP_WAIT, 0, NULL, next, NULL})
+WAIT(waitcnt, "s_waitcnt");
+WAIT(waitcnt_vs, "s_waitcnt_vscnt");
+WAIT(waitcnt_vm, "s_waitcnt_vmcnt");
+WAIT(waitcnt_exp, "s_waitcnt_expcnt");
+WAIT(waitcnt_lgkm, "s_waitcnt_lgkmcnt");
 NOP(waitcnt_dep, "s_waitcnt_depctr");
-NOP(wait_idle, "s_wait_idle");
+WAIT(wait_idle, "s_wait_idle");
 NOP(wait_event, "s_wait_event");
-NOP(wait_loadcnt, "s_wait_loadcnt");
-NOP(wait_storecnt, "s_wait_storecnt");
-NOP(wait_samplecnt, "s_wait_samplecnt");
-NOP(wait_bvhcnt, "s_wait_bvhcnt");
-NOP(wait_expcnt, "s_wait_expcnt");
-NOP(wait_dscnt, "s_wait_dscnt");
-NOP(wait_kmcnt, "s_wait_kmcnt");
-NOP(wait_ld_ds, "s_wait_loadcnt_dscnt");
-NOP(wait_st_ds, "s_wait_storecnt_dscnt");
+WAIT(wait_loadcnt, "s_wait_loadcnt");
+WAIT(wait_storecnt, "s_wait_storecnt");
+WAIT(wait_samplecnt, "s_wait_samplecnt");
+WAIT(wait_bvhcnt, "s_wait_bvhcnt");
+WAIT(wait_expcnt, "s_wait_expcnt");
+WAIT(wait_dscnt, "s_wait_dscnt");
+WAIT(wait_kmcnt, "s_wait_kmcnt");
+WAIT(wait_ld_ds, "s_wait_loadcnt_dscnt");
+WAIT(wait_st_ds, "s_wait_storecnt_dscnt");
 NOP(wait_alu, "s_wait_alu");
 NOP(nop, "s_nop");
 NOP(vnop, "v_nop");

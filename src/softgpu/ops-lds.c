@@ -5,29 +5,6 @@
  */
 #include "softgpu/ops-mem.h"
 
-enum ds_form {
-	DS_READ,
-	DS_WRITE,
-	DS_READ2,
-	DS_WRITE2,
-	DS_RMW,      /* addr, data */
-	DS_CMP,      /* addr, compare, data */
-	DS_CMPSTORE, /* addr, data, compare: gfx11's order */
-	DS_XCHG2,    /* two exchanges */
-	DS_ADDTID_R,
-	DS_ADDTID_W,
-};
-
-/* op->arg: form, element << 8, atomic << 16, returns << 24, offset scale 64 << 25. */
-#define DS(FORM, E, A, RTN, ST64)                                                        \
-	((uint32_t)(FORM) | (uint32_t)(E) << 8 | (uint32_t)(A) << 16 |                   \
-		(uint32_t)(RTN) << 24 | (uint32_t)(ST64) << 25)
-#define DS_FORM(op)   ((enum ds_form)((op)->arg & 255))
-#define DS_ELEM(op)   ((enum sg_elem)((op)->arg >> 8 & 255))
-#define DS_ATOMIC(op) ((enum sg_atomic)((op)->arg >> 16 & 255))
-#define DS_RTN(op)    ((op)->arg >> 24 & 1)
-#define DS_ST64(op)   ((op)->arg >> 25 & 1)
-
 bool sg_lds_lane(struct sg_wave *w, const struct sg_inst *in, uint64_t off,
 	unsigned int size, uint8_t **p)
 {
@@ -168,7 +145,7 @@ static const struct sg_inst *exec_write(struct sg_wave *w, const struct sg_inst 
 	return in + 1;
 }
 
-static uint64_t offset2(const struct sg_inst *in, int which)
+uint64_t sg_ds_offset2(const struct sg_inst *in, int which)
 {
 	uint64_t o = (uint64_t)(which ? in->mods->offset1 : in->mods->offset0);
 
@@ -181,7 +158,7 @@ static const struct sg_inst *exec_read2(struct sg_wave *w, const struct sg_inst 
 	enum sg_elem e = DS_ELEM(in->op);
 	unsigned int bytes = sg_elem_bytes(e), words = sg_elem_words(e), n = w->lanes;
 	uint32_t addr[SG_LANES_MAX], *d = w->v + in->dst[0].off;
-	uint64_t off[2] = {offset2(in, 0), offset2(in, 1)};
+	uint64_t off[2] = {sg_ds_offset2(in, 0), sg_ds_offset2(in, 1)};
 	uint8_t *p;
 
 	memcpy(addr, w->v + in->src[0].off, 4ul * n);
@@ -207,8 +184,8 @@ static const struct sg_inst *exec_write2(struct sg_wave *w, const struct sg_inst
 
 	for (unsigned int i = 0; i < w->lanes; i++)
 		for (int k = 0; w->em[i] && k < 2; k++)
-			if (sg_lds_lane(
-				    w, in, a[i] + offset2(in, k), sg_elem_bytes(e), &p))
+			if (sg_lds_lane(w, in, a[i] + sg_ds_offset2(in, k),
+				    sg_elem_bytes(e), &p))
 				sg_elem_store(
 					e, p, w->v + in->src[1 + k].off + i, w->lanes);
 	return in + 1;
@@ -236,7 +213,7 @@ static const struct sg_inst *exec_rmw(struct sg_wave *w, const struct sg_inst *i
 		if (!w->em[i])
 			continue;
 		for (unsigned int k = 0; k < times; k++) {
-			uint64_t off = a[i] + (f == DS_XCHG2 ? offset2(in, (int)k)
+			uint64_t off = a[i] + (f == DS_XCHG2 ? sg_ds_offset2(in, (int)k)
 							     : (uint64_t)in->imm);
 			uint64_t v = data_of(w, &in->src[1 + k], i, bytes), b = 0;
 
@@ -389,17 +366,25 @@ static const char *bind_cross(
 	return why;
 }
 
+unsigned int sg_bpermute_from(
+	const struct sg_wave *w, const struct sg_inst *in, unsigned int i)
+{
+	uint32_t n = w->lanes, from = (w->v[in->src[0].off + i] + (uint32_t)in->imm) >> 2;
+
+	/* gfx10 and later in wave64 stay within their half. */
+	if (n == 64 && w->p->gen >= SG_GEN_10)
+		return (from & 31) | (i & 32);
+	return from & (n - 1);
+}
+
 static const struct sg_inst *bpermute(struct sg_wave *w, const struct sg_inst *in)
 {
-	const uint32_t *a = w->v + in->src[0].off, *s = w->v + in->src[1].off;
+	const uint32_t *s = w->v + in->src[1].off;
 	uint32_t r[SG_LANES_MAX], *d = w->v + in->dst[0].off, n = w->lanes;
 
 	for (unsigned int i = 0; i < n; i++) {
-		uint32_t from = (a[i] + (uint32_t)in->imm) >> 2 & (n - 1);
+		unsigned int from = sg_bpermute_from(w, in, i);
 
-		/* gfx10 and later in wave64 stay within their half. */
-		if (n == 64 && w->p->gen >= SG_GEN_10)
-			from = (from & 31) | (i & 32);
 		r[i] = w->em[from] ? s[from] : 0;
 	}
 	for (unsigned int i = 0; i < n; i++)

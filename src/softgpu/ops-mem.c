@@ -1,8 +1,6 @@
 /* flat, global, scratch and buffer accesses: addresses, then loads, stores, atomics. */
 #include "softgpu/ops-mem.h"
 
-#define OUT_OF_RANGE UINT64_MAX /* a buffer lane beyond num_records */
-
 /* ---- binding ---- */
 
 static const char *mem_mods(const struct sg_text *t, bool buffer)
@@ -469,20 +467,8 @@ static const struct sg_inst *exec_flat(struct sg_wave *w, const struct sg_inst *
  * A descriptor with swizzling and the thread's number added is how scratch is reached
  * before flat scratch: its base is the wave's scratch, soffset counts bytes of the wave.
  */
-static const struct sg_inst *buffer_scratch(
-	struct sg_wave *w, const struct sg_inst *in, uint64_t base, uint64_t soffset)
-{
-	uint64_t off = base + soffset - (uint64_t)w->scratch;
-	const struct sg_src *a = &in->src[SG_M_ADDR];
-
-	if (off % (4 * w->lanes) || (in->mods->idxen))
-		return sg_stop(w, in, SG_FAULT_ILLEGAL, 0,
-			"a swizzled buffer that is not scratch");
-	off = off / w->lanes + (uint64_t)in->imm;
-	return scratch_access(w, in, off, a->kind ? w->v + a->off : NULL);
-}
-
-static const struct sg_inst *exec_buffer(struct sg_wave *w, const struct sg_inst *in)
+bool sg_buffer_address(
+	struct sg_wave *w, const struct sg_inst *in, bool *scratch, uint64_t *offset)
 {
 	const uint32_t *r = sg_sp(w, in, SG_M_BASE);
 	const struct sg_src *a = &in->src[SG_M_ADDR];
@@ -494,11 +480,16 @@ static const struct sg_inst *exec_buffer(struct sg_wave *w, const struct sg_inst
 	unsigned int bytes = sg_elem_bytes(SG_MEM_ELEM(in->op)), n = w->lanes;
 	bool raw;
 
-	if (swizzle && tid)
-		return buffer_scratch(w, in, base, soffset);
+	*scratch = false;
+	if (swizzle && tid) {
+		uint64_t off = base + soffset - (uint64_t)w->scratch;
+
+		*scratch = off % (4 * n) == 0 && !in->mods->idxen;
+		*offset = off / n + (uint64_t)in->imm;
+		return false;
+	}
 	if (swizzle || tid)
-		return sg_stop(w, in, SG_FAULT_ILLEGAL, 0,
-			"a buffer descriptor with swizzling or thread numbers");
+		return false;
 	if (base >> 47)
 		base |= 0xffffull << 48;
 	/* gfx10 and later say in word 3 how the range is checked; before: by the stride.
@@ -517,14 +508,30 @@ static const struct sg_inst *exec_buffer(struct sg_wave *w, const struct sg_inst
 			off += w->v[a->off + i + (in->mods->idxen ? n : 0)];
 		w->addr[i] = base + soffset + off + index * stride;
 		if (raw ? off + index * stride + bytes > records : index >= records)
-			w->addr[i] = OUT_OF_RANGE;
+			w->addr[i] = SG_OUT_OF_RANGE;
+	}
+	return true;
+}
+
+static const struct sg_inst *exec_buffer(struct sg_wave *w, const struct sg_inst *in)
+{
+	const struct sg_src *a = &in->src[SG_M_ADDR];
+	unsigned int bytes = sg_elem_bytes(SG_MEM_ELEM(in->op)), n = w->lanes;
+	uint64_t off;
+	bool scratch;
+
+	if (!sg_buffer_address(w, in, &scratch, &off)) {
+		if (!scratch)
+			return sg_stop(w, in, SG_FAULT_ILLEGAL, 0,
+				"a swizzled buffer that is not scratch");
+		return scratch_access(w, in, off, a->kind ? w->v + a->off : NULL);
 	}
 	for (unsigned int i = 0; i < n; i++) {
 		static const uint8_t zero[16];
 
 		if (!w->em[i])
 			continue;
-		if (w->addr[i] == OUT_OF_RANGE) {
+		if (w->addr[i] == SG_OUT_OF_RANGE) {
 			if (SG_MEM_DIR(in->op) == SG_LOAD)
 				sg_elem_load(SG_MEM_ELEM(in->op), zero,
 					w->v + in->dst[0].off + i, n);

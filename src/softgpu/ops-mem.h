@@ -179,6 +179,46 @@ uint64_t sg_atomic_do(enum sg_atomic a, unsigned int bytes, void *p, uint64_t v,
 bool sg_lds_lane(struct sg_wave *w, const struct sg_inst *in, uint64_t off,
 	unsigned int size, uint8_t **p);
 
+/* ---- LDS ---- */
+
+enum ds_form {
+	DS_READ,
+	DS_WRITE,
+	DS_READ2,
+	DS_WRITE2,
+	DS_RMW,      /* addr, data */
+	DS_CMP,      /* addr, compare, data */
+	DS_CMPSTORE, /* addr, data, compare: gfx11's order */
+	DS_XCHG2,    /* two exchanges */
+	DS_ADDTID_R,
+	DS_ADDTID_W,
+};
+
+/* op->arg: form, element << 8, atomic << 16, returns << 24, offset scale 64 << 25. */
+#define DS(FORM, E, A, RTN, ST64)                                                        \
+	((uint32_t)(FORM) | (uint32_t)(E) << 8 | (uint32_t)(A) << 16 |                   \
+		(uint32_t)(RTN) << 24 | (uint32_t)(ST64) << 25)
+#define DS_FORM(op)   ((enum ds_form)((op)->arg & 255))
+#define DS_ELEM(op)   ((enum sg_elem)((op)->arg >> 8 & 255))
+#define DS_ATOMIC(op) ((enum sg_atomic)((op)->arg >> 16 & 255))
+#define DS_RTN(op)    ((op)->arg >> 24 & 1)
+#define DS_ST64(op)   ((op)->arg >> 25 & 1)
+
+/* The byte offset of the first or second part of an access with two. */
+uint64_t sg_ds_offset2(const struct sg_inst *in, int which);
+/* The lane that lane i of ds_bpermute_b32 reads. */
+unsigned int sg_bpermute_from(
+	const struct sg_wave *w, const struct sg_inst *in, unsigned int i);
+
+/*
+ * Fills w->addr for a buffer access of the lanes that are on; lanes out of the buffer's
+ * range get SG_OUT_OF_RANGE. False: the descriptor is of another kind than plain memory,
+ * *scratch that of the wave's scratch, at *offset bytes of a lane.
+ */
+#define SG_OUT_OF_RANGE UINT64_MAX
+bool sg_buffer_address(
+	struct sg_wave *w, const struct sg_inst *in, bool *scratch, uint64_t *offset);
+
 /* Scratch: one lane's bytes are dealt out by dwords over the lanes. */
 static inline uint8_t *sg_scratch_at(
 	const struct sg_wave *w, uint32_t off, unsigned int lane)

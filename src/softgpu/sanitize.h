@@ -1,6 +1,7 @@
 /*
- * RCK_SOFT_SANITIZE: what a correct kernel never does, found while it runs. Called by
- * trace.c before each instruction, one wave at a time.
+ * RCK_SOFT_SANITIZE: what a correct kernel never does, found while it runs: races, uses
+ * of what nothing wrote, LDS out of bounds, loads used before their wait. trace.c calls
+ * it before each instruction; groups may run on several threads, each on one.
  */
 #pragma once
 
@@ -13,5 +14,10 @@ struct sg_san;
 /* NULL when out of memory. Findings are lines in out, each place and kind once a launch.
  */
 struct sg_san *sg_san_new(FILE *out);
+/* NULL is allowed. */
 void sg_san_free(struct sg_san *s);
+/* A group's shadow, before its first instruction and after its last; without memory for
+ * it the group is not watched. */
+void sg_san_group_begin(struct sg_group *g);
+void sg_san_group_end(struct sg_group *g);
 void sg_san_step(struct sg_san *s, struct sg_wave *w, const struct sg_inst *in);

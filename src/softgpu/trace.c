@@ -13,7 +13,6 @@
 struct watch {
 	FILE *trace, *count, *findings;
 	struct sg_san *san;
-	pthread_mutex_t lock;
 	uint64_t total, lanes;
 	struct {
 		const struct sg_op *op;
@@ -46,19 +45,21 @@ bool sg_watch_open(struct sg_run *r)
 	x->count = count;
 	x->findings = findings;
 	x->san = findings ? sg_san_new(findings) : NULL;
-	pthread_mutex_init(&x->lock, NULL);
 	r->watch = x;
+	r->serial = trace || count;
 	return true;
 }
 
-static uint64_t *counter(struct watch *x, const struct sg_op *op)
+static void count(struct watch *x, const struct sg_wave *w, const struct sg_op *op)
 {
 	size_t h = ((uintptr_t)op >> 6) % 4096;
 
 	while (x->op[h].op && x->op[h].op != op)
 		h = (h + 1) % 4096;
 	x->op[h].op = op;
-	return &x->op[h].n;
+	x->op[h].n++;
+	x->total++;
+	x->lanes += (uint64_t)__builtin_popcountll(sg_exec(w));
 }
 
 static void trace_line(struct watch *x, struct sg_wave *w, const struct sg_inst *in)
@@ -72,27 +73,35 @@ static void trace_line(struct watch *x, struct sg_wave *w, const struct sg_inst 
 		(unsigned long long)sg_exec(w), w->s[SG_S_SCC], text);
 }
 
+void sg_watch_group_begin(struct sg_group *g)
+{
+	struct watch *x = g->run->watch;
+
+	if (x && x->san)
+		sg_san_group_begin(g);
+}
+
+void sg_watch_group_end(struct sg_group *g)
+{
+	sg_san_group_end(g);
+}
+
 void sg_watch_run(struct sg_wave *w)
 {
 	struct watch *x = w->g->run->watch;
 	const struct sg_inst *in = w->ip;
 
-	pthread_mutex_lock(&x->lock);
 	while (in) {
 		if (in->op != &sg_op_link) {
 			if (x->trace)
 				trace_line(x, w, in);
 			if (x->san)
 				sg_san_step(x->san, w, in);
-			if (x->count) {
-				x->total++;
-				x->lanes += (uint64_t)__builtin_popcountll(sg_exec(w));
-				(*counter(x, in->op))++;
-			}
+			if (x->count)
+				count(x, w, in->op);
 		}
 		in = in->exec(w, in);
 	}
-	pthread_mutex_unlock(&x->lock);
 }
 
 static int by_count(const void *a, const void *b)
@@ -127,7 +136,6 @@ void sg_watch_close(struct sg_run *r)
 	sg_san_free(x->san);
 	if (x->findings)
 		fclose(x->findings);
-	pthread_mutex_destroy(&x->lock);
 	free(x);
 	r->watch = NULL;
 }

@@ -162,6 +162,27 @@ static void dpp_row(struct sg_wave *w, const struct sg_inst *in, const uint32_t 
 	}
 }
 
+uint64_t sg_dpp_lanes(
+	const struct sg_wave *w, const struct sg_inst *in, uint64_t lanes, uint64_t *on)
+{
+	const struct sg_mods *m = in->mods;
+	uint64_t exec = sg_exec(w), out = 0;
+
+	for (unsigned int i = 0; i < w->lanes; i++) {
+		int from = dpp_source(m, i, w->lanes);
+
+		if (from >= 0 && !m->fi && !(exec >> from & 1))
+			from = -1;
+		if (from >= 0)
+			out |= (lanes >> from & 1) << i;
+		if (m->dpp != SG_DPP_8 && (!(m->row_mask >> (i / 16) & 1) ||
+						  !(m->bank_mask >> (i % 16 / 4) & 1) ||
+						  (from < 0 && !m->bound_ctrl)))
+			*on &= ~(1ull << i);
+	}
+	return out;
+}
+
 static uint32_t select_bits(uint32_t x, uint8_t sel, bool sext)
 {
 	if (sel < 4)

@@ -15,6 +15,7 @@ struct sg_run {
 	struct sg_run *link; /* group.c: in the list of open runs */
 	unsigned int helpers, helpers_max;
 	void *watch; /* trace.c */
+	bool serial; /* what watches wants one thread */
 };
 
 /* Reads the kernel descriptor; fault is filled on error. */
@@ -41,3 +42,6 @@ void sg_wave_run(struct sg_wave *w, int64_t quantum);
 bool sg_watch_open(struct sg_run *r);
 void sg_watch_close(struct sg_run *r);
 void sg_watch_run(struct sg_wave *w);
+/* Around a group's run; a group that was not begun may be ended. */
+void sg_watch_group_begin(struct sg_group *g);
+void sg_watch_group_end(struct sg_group *g);

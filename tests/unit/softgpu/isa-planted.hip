@@ -12,6 +12,7 @@ static __attribute__((device)) inline void barrier()
 	__builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
 
+/* Lines that a finding must name are marked by the defect's name. */
 KERNEL k_clean(const u32 *in, u32 *out)
 {
 	LDS u32 cell[256];
@@ -23,38 +24,47 @@ KERNEL k_clean(const u32 *in, u32 *out)
 
 KERNEL k_lds_race(const u32 *in, u32 *out)
 {
-	LDS u32 cell[256];
+	LDS volatile u32 cell[256];
 
-	cell[LID] = in[GRP * 256 + LID];
-	asm volatile("" ::: "memory");
-	out[GRP * 256 + LID] = ((volatile LDS u32 *)cell)[255 - LID];
+	cell[LID] = 0;
+	barrier();
+	cell[LID] = in[GRP * 256 + LID]; /* k_lds_race */
+	out[GRP * 256 + LID] = cell[255 - LID]; /* k_lds_race */
 }
 
 KERNEL k_lds_uninit(const u32 *in, u32 *out)
 {
-	LDS u32 cell[256];
+	LDS volatile u32 cell[256];
 
 	if (LID != 7)
 		cell[LID] = in[GRP * 256 + LID];
 	barrier();
-	out[GRP * 256 + LID] = cell[255 - LID];
+	out[GRP * 256 + LID] = cell[255 - LID]; /* k_lds_uninit */
 }
 
 KERNEL k_lds_overrun(const u32 *in, u32 *out)
 {
-	LDS u32 cell[256];
+	LDS volatile u32 cell[256];
 
-	((volatile LDS u32 *)cell)[LID + in[0]] = LID; /* in[0] is 1 */
+	cell[LID] = 0;
+	barrier();
+	cell[LID + in[0]] = LID; /* k_lds_overrun; in[0] is 1 */
 	barrier();
 	out[GRP * 256 + LID] = cell[255];
 }
 
 KERNEL k_global_race(const u32 *in, u32 *out)
 {
-	out[LID] = in[GRP * 256 + LID]; /* every workgroup the same place */
+	out[LID] = in[GRP * 256 + LID]; /* k_global_race: every workgroup the same place */
+}
+
+/* An inlined function's line, and the line that it was inlined at. */
+static __attribute__((device, always_inline)) inline void put(u32 *p, u32 v)
+{
+	*p = v; /* k_global_overrun */
 }
 
 KERNEL k_global_overrun(const u32 *in, u32 *out)
 {
-	out[GRP * 256 + LID + in[0]] = LID;
+	put(&out[GRP * 256 + LID + in[0]], LID); /* k_global_overrun */
 }

@@ -25,6 +25,22 @@ unset:
 	v_add_nc_u32 v1, v9, 1
 	global_store_dword v0, v1, s[2:3]
 	s_endpgm
+	; A function that lies before its kernel: the place of its fault is told by a negative offset.
+	.p2align 8
+before:
+	v_mov_b32 v0, 0
+	v_mov_b32 v1, 0
+	global_store_dword v[0:1], v0, off
+	s_setpc_b64 s[8:9]
+	.globl	calls
+	.p2align 8
+	.type	calls,@function
+calls:
+	s_getpc_b64 s[10:11]
+	s_add_u32 s10, s10, before@rel32@lo+4
+	s_addc_u32 s11, s11, before@rel32@hi+12
+	s_swappc_b64 s[8:9], s[10:11]
+	s_endpgm
 
 	.rodata
 	.macro	descriptor name
@@ -40,3 +56,4 @@ unset:
 	.endm
 	descriptor nowait
 	descriptor unset
+	descriptor calls

@@ -533,6 +533,25 @@ static void overruns()
 	printf("sync: %s\n", hipGetErrorName(hipDeviceSynchronize()));
 }
 
+__global__ void racing(int *p)
+{
+	__shared__ int cell[256];
+
+	cell[threadIdx.x] = 0;
+	__syncthreads();
+	cell[threadIdx.x] = p[threadIdx.x];
+	p[threadIdx.x] = cell[255 - threadIdx.x];
+}
+
+static void races()
+{
+	int *d;
+
+	OK(hipMalloc((void **)&d, 1024));
+	racing<<<1, 256>>>(d);
+	OK(hipDeviceSynchronize());
+}
+
 static void launches()
 {
 	give_up<<<1, 1>>>();
@@ -567,6 +586,7 @@ static const hip_test tests[] = {
 	{"asserts", "ends", asserts},
 	{"traps", "ends", traps},
 	{"overruns", "ends", overruns},
+	{"races", "ends", races},
 	{"launches", "ends", launches},
 };
 
