@@ -47,12 +47,12 @@
  * is not NULL. Strings and structures that are returned are borrowed: from a file or an
  * item until the next rck_file_next() or rck_file_close(), from a code object until
  * rck_code_object_close(), from a judgement until rck_judgement_close(). The library
- *never prints and never exits, but when memory for its own small things runs out: then it
- * writes one line and ends the process. It keeps no global state but this: the first
- *rck_file_open() puts a SIGBUS handler in front of the program's own, so that a file that
- *shrinks while it is mapped is an error and not the end of the process; faults anywhere
- *else are handed on. Objects may be used from any thread, one at a time, and code objects
- *of one file from several threads at once.
+ * never prints and never exits, but when memory for its own small things runs out: then
+ * it writes one line and ends the process. It keeps no global state but this: the first
+ * rck_file_open() puts a SIGBUS handler in front of the program's own, so that a file
+ * that shrinks while it is mapped is an error and not the end of the process; faults
+ * anywhere else are handed on. Objects may be used from any thread, one at a time, and
+ * code objects of one file from several threads at once.
  */
 #pragma once
 
