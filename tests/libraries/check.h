@@ -1,5 +1,5 @@
-// What the programs over AMD's libraries share: the library and the HIP runtime by dlopen (one
-// program then runs over every version that is there), memory of the device, TAP.
+// What the programs over AMD's libraries share: the library and the HIP runtime by dlopen
+// (one program then runs over every version that is there), memory of the device, TAP.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -40,20 +40,22 @@ static inline void open_libraries(const char *library)
 	if (!library_handle)
 		give_up(library, dlerror());
 	// the one that the library brought
-	for (const char *name : {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"})
+	for (const char *name :
+		{"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"})
 		if (!hip_handle)
 			hip_handle = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
 	if (!hip_handle)
 		give_up("libamdhip64", "not loaded by the library");
 }
 
-#define OK(call) \
-	do { \
-		int status_ = (int)(call); \
-		if (status_) { \
-			printf("# %s:%d: %s: status %d\n", __FILE__, __LINE__, #call, status_); \
-			throw status_; \
-		} \
+#define OK(call)                                                                         \
+	do {                                                                             \
+		int status_ = (int)(call);                                               \
+		if (status_) {                                                           \
+			printf("# %s:%d: %s: status %d\n", __FILE__, __LINE__, #call,    \
+				status_);                                                \
+			throw status_;                                                   \
+		}                                                                        \
 	} while (0)
 
 template <class T> struct device {
@@ -62,8 +64,8 @@ template <class T> struct device {
 
 	explicit device(size_t count) : n(count)
 	{
-		OK(reinterpret_cast<hipError_t (*)(void **, size_t)>(
-			symbol(hip_handle, "hipMalloc"))((void **)&p, n ? n * sizeof(T) : 1));
+		OK(reinterpret_cast<hipError_t (*)(void **, size_t)>(symbol(
+			hip_handle, "hipMalloc"))((void **)&p, n ? n * sizeof(T) : 1));
 		// what a kernel does not write is seen as such
 		OK(HIP(hipMemset)(p, 0xa5, n * sizeof(T)));
 	}
@@ -95,7 +97,8 @@ static int n_tests, n_failed;
 template <class T> static bool same(const std::vector<T> &got, const std::vector<T> &want)
 {
 	if (got.size() != want.size())
-		return printf("# %zu elements, not %zu\n", got.size(), want.size()), false;
+		return printf("# %zu elements, not %zu\n", got.size(), want.size()),
+		       false;
 	for (size_t i = 0; i < got.size(); i++)
 		if (got[i] != want[i])
 			return printf("# [%zu] is %.17g, not %.17g\n", i, (double)got[i],
@@ -112,13 +115,14 @@ static bool within(const std::vector<T> &got, const std::vector<double> &want,
 	double worst = 0;
 
 	if (got.size() != want.size())
-		return printf("# %zu elements, not %zu\n", got.size(), want.size()), false;
+		return printf("# %zu elements, not %zu\n", got.size(), want.size()),
+		       false;
 	for (size_t i = 0; i < got.size(); i++) {
 		double d = fabs((double)got[i] - want[i]);
 
 		if (!(d <= bound[i]))
-			return printf("# [%zu] is %.17g, not %.17g +- %g\n", i, (double)got[i],
-				       want[i], bound[i]),
+			return printf("# [%zu] is %.17g, not %.17g +- %g\n", i,
+				       (double)got[i], want[i], bound[i]),
 			       false;
 		if (bound[i] > 0 && d / bound[i] > worst)
 			worst = d / bound[i];

@@ -1,5 +1,5 @@
-// What the HIP programs for the software device share: 'PROGRAM list' prints "NAME NEEDS",
-// 'PROGRAM NAME' runs one and exits 0 when all that it checks is so. NEEDS:
+// What the HIP programs for the software device share: 'PROGRAM list' prints "NAME
+// NEEDS", 'PROGRAM NAME' runs one and exits 0 when all that it checks is so. NEEDS:
 //   none         packets suffice; kernels need not be executed
 //   two          the same, on two devices
 //   kernels, two-kernels: the interpreter has to execute
@@ -14,30 +14,30 @@
 #include <cstring>
 #include <vector>
 
-#define CHECK(x) \
-	do { \
-		if (!(x)) { \
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #x); \
-			exit(1); \
-		} \
+#define CHECK(x)                                                                         \
+	do {                                                                             \
+		if (!(x)) {                                                              \
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #x);  \
+			exit(1);                                                         \
+		}                                                                        \
 	} while (0)
-#define OK(call) \
-	do { \
-		hipError_t e_ = (call); \
-		if (e_ != hipSuccess) { \
-			fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, \
-				hipGetErrorString(e_)); \
-			exit(1); \
-		} \
+#define OK(call)                                                                         \
+	do {                                                                             \
+		hipError_t e_ = (call);                                                  \
+		if (e_ != hipSuccess) {                                                  \
+			fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call,    \
+				hipGetErrorString(e_));                                  \
+			exit(1);                                                         \
+		}                                                                        \
 	} while (0)
-#define FAILS(call, error) \
-	do { \
-		hipError_t e_ = (call); \
-		if (e_ != (error)) { \
-			fprintf(stderr, "%s:%d: %s: %s, not %s\n", __FILE__, __LINE__, \
-				#call, hipGetErrorName(e_), hipGetErrorName(error)); \
-			exit(1); \
-		} \
+#define FAILS(call, error)                                                               \
+	do {                                                                             \
+		hipError_t e_ = (call);                                                  \
+		if (e_ != (error)) {                                                     \
+			fprintf(stderr, "%s:%d: %s: %s, not %s\n", __FILE__, __LINE__,   \
+				#call, hipGetErrorName(e_), hipGetErrorName(error));     \
+			exit(1);                                                         \
+		}                                                                        \
 	} while (0)
 
 typedef std::vector<uint8_t> bytes;
@@ -56,7 +56,8 @@ struct hip_test {
 	void (*run)();
 };
 
-template <size_t n> static int run_tests(const hip_test (&tests)[n], int argc, char **argv)
+template <size_t n>
+static int run_tests(const hip_test (&tests)[n], int argc, char **argv)
 {
 	bool list = argc == 2 && !strcmp(argv[1], "list");
 
