@@ -14,6 +14,7 @@ struct rck_kdb {
 	struct sqlite3 *db;
 	struct sqlite3_stmt *rows;
 	uint64_t index;
+	bool log_unseen; /* of WAL mode, and nobody knows what a log beside it holds */
 	/* of the entry that was given last */
 	struct rck_bytes *bytes; /* of entry->slice; a reference until the next one */
 };

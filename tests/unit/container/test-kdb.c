@@ -4,6 +4,8 @@
 #include <bzlib.h>
 #include <md5.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define TABLE                                                                            \
 	"CREATE TABLE kern_db (id INTEGER PRIMARY KEY ASC, kernel_name TEXT NOT NULL,"   \
@@ -130,6 +132,171 @@ static void test_schemas(void **state)
 	assert_int_equal(strncmp(got, "error '' file (-22) SQLite: ", 28), 0);
 	free(got);
 }
+
+/* ---- write-ahead logs */
+
+static void execute(sqlite3 *db, const char *sql)
+{
+	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+}
+
+static void insert(sqlite3 *db, const char *name)
+{
+	_cleanup_strbuf_ struct rck_strbuf co = RCK_STRBUF_INIT;
+	sqlite3_stmt *stmt;
+
+	put_code_object(&co, 300);
+	assert_int_equal(sqlite3_prepare_v2(db,
+				 "INSERT INTO kern_db VALUES (NULL, ?, '', ?, '', 300)",
+				 -1, &stmt, NULL),
+		SQLITE_OK);
+	sqlite3_bind_text(stmt, 1, name, -1, SQLITE_STATIC);
+	sqlite3_bind_blob(stmt, 2, co.buf, (int)co.len, SQLITE_STATIC);
+	assert_int_equal(sqlite3_step(stmt), SQLITE_DONE);
+	sqlite3_finalize(stmt);
+}
+
+static void read_file(const char *path, struct rck_strbuf *sb)
+{
+	char buf[4096];
+	FILE *f = fopen(path, "re");
+	size_t n;
+
+	assert_non_null(f);
+	rck_strbuf_reset(sb);
+	while ((n = fread(buf, 1, sizeof(buf), f)) > 0)
+		put(sb, buf, n);
+	fclose(f);
+}
+
+static void write_file(const char *path, const struct rck_strbuf *sb)
+{
+	FILE *f = fopen(path, "we");
+
+	assert_non_null(f);
+	assert_int_equal(fwrite(sb->buf, 1, sb->len, f), sb->len);
+	fclose(f);
+}
+
+/* A database with "old.o" in it, "new.o" and "newer.o" in its log, and as many pages in
+ * between as make the log grow it. */
+static void make_wal(const char *dir, struct rck_strbuf *db, struct rck_strbuf *wal)
+{
+	char *path = rck_xasprintf("%s/live.kdb", dir);
+	char *log = rck_xasprintf("%s/live.kdb-wal", dir);
+	char *shm = rck_xasprintf("%s/live.kdb-shm", dir);
+	sqlite3 *live;
+
+	assert_int_equal(sqlite3_open(path, &live), SQLITE_OK);
+	execute(live, "PRAGMA page_size=1024; PRAGMA journal_mode=WAL;"
+		      "PRAGMA wal_autocheckpoint=0;");
+	execute(live, TABLE);
+	insert(live, "old.o");
+	execute(live, "PRAGMA wal_checkpoint(TRUNCATE);");
+	insert(live, "new.o");
+	execute(live, "CREATE TABLE filler (x); INSERT INTO filler VALUES "
+		      "(randomblob(9000));");
+	insert(live, "newer.o");
+	read_file(path, db);
+	read_file(log, wal);
+	sqlite3_close(live);
+	unlink(path);
+	unlink(log);
+	unlink(shm);
+	free(path);
+	free(log);
+	free(shm);
+}
+
+static void expect_names(const char *path, const char *expected)
+{
+	_cleanup_strbuf_ struct rck_strbuf names = RCK_STRBUF_INIT;
+	struct rck_options opt = {.size = sizeof(opt)};
+	struct rck_file *file;
+	struct rck_item item;
+
+	assert_int_equal(rck_file_open(path, &opt, &file, NULL), 0);
+	while (rck_file_next(file, &item, NULL) == 1)
+		rck_strbuf_addf(&names, "%s ",
+			item.kind == RCK_ITEM_CODE_OBJECT ? item.where : item.diag.msg);
+	rck_file_close(file);
+	assert_string_equal(names.buf, expected);
+}
+
+static void test_wal(void **state)
+{
+	_cleanup_strbuf_ struct rck_strbuf db = RCK_STRBUF_INIT, wal = RCK_STRBUF_INIT;
+	_cleanup_strbuf_ struct rck_strbuf cut = RCK_STRBUF_INIT;
+	char dir[] = "/tmp/rck-wal-XXXXXX";
+	char *path, *log, *shm;
+
+	assert_non_null(mkdtemp(dir));
+	path = rck_xasprintf("%s/x.kdb", dir);
+	log = rck_xasprintf("%s/x.kdb-wal", dir);
+	shm = rck_xasprintf("%s/x.kdb-shm", dir);
+	make_wal(dir, &db, &wal);
+	write_file(path, &db);
+	expect_names(path, "old.o ");
+	write_file(log, &wal);
+	expect_names(path, "old.o new.o newer.o ");
+	assert_int_not_equal(access(shm, F_OK), 0); /* nothing is written beside it */
+	read_file(log, &cut);
+	assert_int_equal(cut.len, wal.len);
+	assert_memory_equal(cut.buf, wal.buf, wal.len);
+
+	/* the last transaction was cut, or its last page damaged: it never happened */
+	cut.len = wal.len - 1;
+	write_file(log, &cut);
+	expect_names(path, "old.o new.o ");
+	cut.len = wal.len;
+	cut.buf[cut.len - 1] ^= 1;
+	write_file(log, &cut);
+	expect_names(path, "old.o new.o ");
+	/* other salts: what is left of a log that was begun anew */
+	memcpy(cut.buf, wal.buf, wal.len);
+	cut.buf[32 + 8] ^= 1;
+	write_file(log, &cut);
+	expect_names(path, "old.o ");
+	/* the header's checksum: no log at all */
+	memcpy(cut.buf, wal.buf, wal.len);
+	cut.buf[13] ^= 1;
+	write_file(log, &cut);
+	expect_names(path, "old.o ");
+	rck_strbuf_reset(&cut);
+	write_file(log, &cut);
+	expect_names(path, "old.o ");
+
+	/* through a link the log is still the database's own */
+	{
+		char *link = rck_xasprintf("%s/link", dir);
+
+		write_file(log, &wal);
+		assert_int_equal(symlink("x.kdb", link), 0);
+		expect_names(link, "old.o new.o newer.o ");
+		unlink(link);
+		free(link);
+	}
+	/* from memory the log cannot be seen, and that is said */
+	{
+		char *got = walk_mem(&db, NULL);
+
+		assert_string_equal(got,
+			"note '' file (0) in WAL mode: kernels that only its -wal file "
+			"has are not seen here at=0\ncode 'old.o' kdb size=300 at=-1\n");
+		free(got);
+	}
+	/* a log that is there and cannot be read */
+	unlink(log);
+	assert_int_equal(mkdir(log, 0700), 0);
+	expect_names(path,
+		"kernels may be in its write-ahead log 'x.kdb-wal': is a directory ");
+	rmdir(log);
+	unlink(path);
+	rmdir(dir);
+	free(path);
+	free(log);
+	free(shm);
+}
 #else
 static void test_rows(void **state)
 {
@@ -150,6 +317,7 @@ int main(void)
 #ifdef HAVE_KDB
 		cmocka_unit_test(test_bad_rows),
 		cmocka_unit_test(test_schemas),
+		cmocka_unit_test(test_wal),
 #endif
 	};
 
