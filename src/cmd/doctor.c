@@ -1,13 +1,17 @@
 /* doctor: what this machine's ROCm is and does. */
 #include "buildsys/doctor.h"
 #include "cmd/commands.h"
+#include "container/container.h"
+#include "util/cleanup.h"
 #include "util/json.h"
 #include "util/msg.h"
 #include "util/spawn.h"
 #include "util/term.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum format { FORMAT_TEXT, FORMAT_JSON };
 
@@ -29,7 +33,8 @@ static const struct rck_opt opts[] = {
 		"find out by experiment which ways to exit hang with this HIP runtime "
 		"(calls 'ab')"},
 	{RCK_OPT_STRING, 0, "root", &root, "DIR",
-		"take /sys and /dev from below DIR: another machine's, copied"},
+		"look at what is below DIR, /sys, /dev and the ROCm: another machine's, "
+		"copied"},
 	{RCK_OPT_CHOICE, 'f', "format", &format, "text|json", "how to write the result"},
 	{RCK_OPT_CHOICE, 0, "color", &color, "auto|always|never", "colour in text"},
 	{RCK_OPT_END},
@@ -87,8 +92,9 @@ static void print_json(const struct rck_doctor *d)
 	rck_json_init(&j, &out, 2);
 	rck_json_object(&j);
 	rck_json_ku64(&j, "schema", 1);
-	rck_json_kstr(&j, "tool", "rocmcheck doctor");
+	rck_json_kstr(&j, "tool", "rocmcheck");
 	rck_json_kstr(&j, "version", RCK_VERSION);
+	rck_json_kstr(&j, "command", "doctor");
 	rck_json_key(&j, "lines");
 	rck_json_array(&j);
 	for (size_t i = 0; i < d->n; i++) {
@@ -134,10 +140,30 @@ static int verdict(const struct rck_doctor *d)
 	return RCK_EXIT_CLEAN;
 }
 
+/* The ROCm of a machine below root; none there is an answer, too. */
+static int open_below(struct rck_rocm **out, struct rck_diag *diag)
+{
+	static const char *const places[] = {"/opt/rocm", ""};
+
+	*out = NULL;
+	if (access(root, R_OK | X_OK))
+		return rck_fail(diag, -errno, RCK_OFFSET_NONE, "cannot open: %s",
+			strerror(errno));
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		_cleanup_free_ char *path = rck_xasprintf("%s%s", root, places[i]);
+
+		if (!rck_rocm_open(path, out, diag))
+			return 0;
+		*out = NULL;
+	}
+	return 0;
+}
+
 static int run(int n, char **operands)
 {
 	struct rck_doctor d = {.root = root, .load = load};
 	struct rck_diag diag;
+	bool below;
 	int status;
 
 	if (teardown && format == FORMAT_JSON) {
@@ -145,12 +171,18 @@ static int run(int n, char **operands)
 			  "for the experiment");
 		return RCK_EXIT_USAGE;
 	}
+	if (teardown && *root) {
+		rck_error("'--teardown' runs on this machine, which '--root' is not");
+		return RCK_EXIT_USAGE;
+	}
 	if (n) {
 		rck_error("doctor takes no operand: '%s'", operands[0]);
 		return RCK_EXIT_USAGE;
 	}
-	if (rck_rocm_open(rocm_dir, &d.rocm, &diag)) {
-		rck_error_diag(rocm_dir, &diag);
+	below = *root && !rocm_dir;
+	if (below ? open_below(&d.rocm, &diag)
+		  : rck_rocm_open(rocm_dir, &d.rocm, &diag)) {
+		rck_error_diag(below ? root : rocm_dir, &diag);
 		return RCK_EXIT_TROUBLE;
 	}
 	rck_doctor_run(&d);

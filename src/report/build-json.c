@@ -188,7 +188,7 @@ void rck_build_json(const struct rck_build *b, struct rck_strbuf *out)
 	rck_json_object(&j);
 	rck_json_ku64(&j, "schema", 1);
 	rck_json_kstr(&j, "tool", "rocmcheck");
-	rck_json_kstr(&j, "tool_version", RCK_VERSION);
+	rck_json_kstr(&j, "version", RCK_VERSION);
 	rck_json_kstr(&j, "command", "build");
 	add_compiler(b->compiler, &j);
 	rck_json_ku64(&j, "seed", b->seed);
@@ -222,7 +222,7 @@ void rck_build_manifest(const struct rck_build *b, struct rck_strbuf *out)
 	rck_json_object(&j);
 	rck_json_ku64(&j, "schema", 1);
 	rck_json_kstr(&j, "tool", "rocmcheck");
-	rck_json_kstr(&j, "tool_version", RCK_VERSION);
+	rck_json_kstr(&j, "version", RCK_VERSION);
 	add_compiler(b->compiler, &j);
 	rck_json_key(&j, "files");
 	rck_json_array(&j);

@@ -206,7 +206,7 @@ void rck_inspect_json_start(
 	open_record(&j, out, form, "start", NULL);
 	rck_json_ku64(&j, "schema", RCK_INSPECT_SCHEMA);
 	rck_json_kstr(&j, "tool", "rocmcheck");
-	rck_json_kstr(&j, "tool_version", rck_version());
+	rck_json_kstr(&j, "version", rck_version());
 	rck_json_kstr(&j, "command", "inspect");
 	if (form == RCK_JSON_LINES) {
 		close_record(&j, form);
