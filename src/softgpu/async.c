@@ -12,11 +12,8 @@ struct handler {
 	struct handler *next;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sg_worker worker = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static struct handler *added, **added_end = &added; /* the thread takes them over */
-static pthread_t thread;
-static bool has_thread;
-static volatile int stop;
 
 /* Calls those whose condition holds; who answers false is done. */
 static void call_ready(struct handler **list)
@@ -45,23 +42,23 @@ static void take_added(struct handler **list)
 {
 	while (*list)
 		list = &(*list)->next;
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&worker.lock);
 	*list = added;
 	added = NULL;
 	added_end = &added;
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&worker.lock);
 }
 
 static void *run(void *arg)
 {
 	struct handler *list = NULL;
 
-	while (!sg_flag(&stop)) {
+	while (!sg_flag(&worker.stop)) {
 		uint32_t seen = sg_change_count();
 
 		take_added(&list);
 		call_ready(&list);
-		if (!sg_flag(&stop))
+		if (!sg_flag(&worker.stop))
 			sg_change_wait(seen);
 	}
 	while (list) {
@@ -78,7 +75,7 @@ hsa_status_t hsa_amd_signal_async_handler(hsa_signal_t signal,
 	hsa_amd_signal_handler handler, void *arg)
 {
 	struct handler *h;
-	int r = 0;
+	int r;
 
 	SG_CHECK_OPEN();
 	if (!handler)
@@ -90,26 +87,16 @@ hsa_status_t hsa_amd_signal_async_handler(hsa_signal_t signal,
 		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 	*h = (struct handler){sg_signal_of(signal), cond, value, handler, arg};
 	sg_watch(h->signal);
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&worker.lock);
 	*added_end = h;
 	added_end = &h->next;
-	if (!has_thread) {
-		stop = 0;
-		r = sg_thread_start(&thread, "sg-async", run, NULL);
-		has_thread = !r;
-	}
-	pthread_mutex_unlock(&lock);
+	r = sg_worker_start(&worker, "sg-async", run);
+	pthread_mutex_unlock(&worker.lock);
 	sg_change_kick();
 	return r ? HSA_STATUS_ERROR_OUT_OF_RESOURCES : HSA_STATUS_SUCCESS;
 }
 
 void sg_async_stop(void)
 {
-	pthread_mutex_lock(&lock);
-	sg_flag_set(&stop);
-	pthread_mutex_unlock(&lock);
-	sg_change_kick();
-	if (has_thread && !sg_forked)
-		pthread_join(thread, NULL);
-	has_thread = false;
+	sg_worker_stop(&worker);
 }

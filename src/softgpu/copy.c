@@ -19,11 +19,8 @@ struct copy {
 	struct copy *next;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sg_worker worker = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static struct copy *added, **added_end = &added;
-static pthread_t thread;
-static bool has_thread;
-static volatile int stop;
 
 static void free_copy(struct copy *c)
 {
@@ -80,19 +77,19 @@ static void *run(void *arg)
 {
 	struct copy *list = NULL;
 
-	while (!sg_flag(&stop)) {
+	while (!sg_flag(&worker.stop)) {
 		uint32_t seen = sg_change_count();
 		struct copy **end = &list;
 
 		while (*end)
 			end = &(*end)->next;
-		pthread_mutex_lock(&lock);
+		pthread_mutex_lock(&worker.lock);
 		*end = added;
 		added = NULL;
 		added_end = &added;
-		pthread_mutex_unlock(&lock);
+		pthread_mutex_unlock(&worker.lock);
 		do_ready(&list);
-		if (!sg_flag(&stop))
+		if (!sg_flag(&worker.stop))
 			sg_change_wait(seen);
 	}
 	while (list) {
@@ -107,7 +104,7 @@ static hsa_status_t submit(const struct copy *what, uint32_t n_deps,
 	const hsa_signal_t *deps, hsa_signal_t completion)
 {
 	struct copy *c;
-	int r = 0;
+	int r;
 
 	if (!completion.handle)
 		return HSA_STATUS_ERROR_INVALID_SIGNAL;
@@ -133,15 +130,11 @@ static hsa_status_t submit(const struct copy *what, uint32_t n_deps,
 		do_ready(&c);
 		return HSA_STATUS_SUCCESS;
 	}
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&worker.lock);
 	*added_end = c;
 	added_end = &c->next;
-	if (!has_thread) {
-		stop = 0;
-		r = sg_thread_start(&thread, "sg-copy", run, NULL);
-		has_thread = !r;
-	}
-	pthread_mutex_unlock(&lock);
+	r = sg_worker_start(&worker, "sg-copy", run);
+	pthread_mutex_unlock(&worker.lock);
 	sg_change_kick();
 	return r ? HSA_STATUS_ERROR_OUT_OF_RESOURCES : HSA_STATUS_SUCCESS;
 }
@@ -156,13 +149,7 @@ hsa_status_t sg_copy_nothing(
 
 void sg_copy_stop(void)
 {
-	pthread_mutex_lock(&lock);
-	sg_flag_set(&stop);
-	pthread_mutex_unlock(&lock);
-	sg_change_kick();
-	if (has_thread && !sg_forked)
-		pthread_join(thread, NULL);
-	has_thread = false;
+	sg_worker_stop(&worker);
 }
 
 /* When p lies in memory that is ours, all of [p, p + size) must. */

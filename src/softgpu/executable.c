@@ -429,50 +429,47 @@ hsa_status_t hsa_executable_get_symbol(hsa_executable_t executable,
 	return hsa_executable_get_symbol_by_name(executable, symbol_name, &agent, symbol);
 }
 
-hsa_status_t hsa_executable_iterate_symbols(hsa_executable_t executable,
-	hsa_status_t (*callback)(
-		hsa_executable_t exec, hsa_executable_symbol_t symbol, void *data),
-	void *data)
+typedef hsa_status_t on_symbol(
+	hsa_executable_t exec, hsa_executable_symbol_t symbol, void *data);
+typedef hsa_status_t on_agent_symbol(hsa_executable_t exec, hsa_agent_t agent,
+	hsa_executable_symbol_t symbol, void *data);
+
+/* Every symbol to any, or those of an agent to its. */
+static hsa_status_t iterate(hsa_executable_t executable, on_symbol *any,
+	on_agent_symbol *its, hsa_agent_t agent, void *data)
 {
 	struct executable *e = executable_of(executable);
 
 	SG_CHECK_OPEN();
 	if (!e)
 		return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
-	if (!callback)
+	if (!any && !its)
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	for (struct loaded *l = e->objects; l; l = l->next)
 		for (size_t i = 0; i < l->image->n_symbols; i++) {
-			hsa_status_t s = callback(
-				executable, symbol_handle(&l->image->symbols[i]), data);
-			if (s != HSA_STATUS_SUCCESS)
-				return s;
+			hsa_executable_symbol_t s = symbol_handle(&l->image->symbols[i]);
+			hsa_status_t r;
+
+			if (its && l->agent != sg_agent_of(agent))
+				break;
+			r = its ? its(executable, agent, s, data)
+				: any(executable, s, data);
+			if (r != HSA_STATUS_SUCCESS)
+				return r;
 		}
 	return HSA_STATUS_SUCCESS;
 }
 
-hsa_status_t hsa_executable_iterate_agent_symbols(hsa_executable_t executable,
-	hsa_agent_t agent,
-	hsa_status_t (*callback)(hsa_executable_t exec, hsa_agent_t agent,
-		hsa_executable_symbol_t symbol, void *data),
-	void *data)
+hsa_status_t hsa_executable_iterate_symbols(
+	hsa_executable_t executable, on_symbol *callback, void *data)
 {
-	struct executable *e = executable_of(executable);
+	return iterate(executable, callback, NULL, (hsa_agent_t){0}, data);
+}
 
-	SG_CHECK_OPEN();
-	if (!e)
-		return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
-	if (!callback)
-		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-	for (struct loaded *l = e->objects; l; l = l->next)
-		for (size_t i = 0;
-			l->agent == sg_agent_of(agent) && i < l->image->n_symbols; i++) {
-			hsa_status_t s = callback(executable, agent,
-				symbol_handle(&l->image->symbols[i]), data);
-			if (s != HSA_STATUS_SUCCESS)
-				return s;
-		}
-	return HSA_STATUS_SUCCESS;
+hsa_status_t hsa_executable_iterate_agent_symbols(hsa_executable_t executable,
+	hsa_agent_t agent, on_agent_symbol *callback, void *data)
+{
+	return iterate(executable, NULL, callback, agent, data);
 }
 
 /* The agent that symbol s was loaded for. */

@@ -324,6 +324,19 @@ uint64_t sg_now(void);
 /* A thread with all signals blocked, named for debuggers; 0 or an errno. */
 int sg_thread_start(pthread_t *thread, const char *name, void *(*run)(void *), void *arg);
 
+/* A thread of the runtime's own, made for its first work and ended with the runtime. */
+struct sg_worker {
+	pthread_mutex_t lock; /* of the list of its work, too */
+	pthread_t thread;
+	bool has_thread;
+	volatile int stop;
+};
+
+/* With lock held: makes the thread unless there is one; 0 or an errno. */
+int sg_worker_start(struct sg_worker *w, const char *name, void *(*run)(void *));
+/* Has it end and waits for it; a forked child has none to wait for. */
+void sg_worker_stop(struct sg_worker *w);
+
 #define SG_CHECK_OPEN()                                                                  \
 	do {                                                                             \
 		if (!sg_is_open)                                                         \

@@ -68,6 +68,29 @@ int sg_thread_start(pthread_t *thread, const char *name, void *(*run)(void *), v
 	return r;
 }
 
+int sg_worker_start(struct sg_worker *w, const char *name, void *(*run)(void *))
+{
+	int r = 0;
+
+	if (!w->has_thread) {
+		w->stop = 0;
+		r = sg_thread_start(&w->thread, name, run, NULL);
+		w->has_thread = !r;
+	}
+	return r;
+}
+
+void sg_worker_stop(struct sg_worker *w)
+{
+	pthread_mutex_lock(&w->lock);
+	sg_flag_set(&w->stop);
+	pthread_mutex_unlock(&w->lock);
+	sg_change_kick();
+	if (w->has_thread && !sg_forked)
+		pthread_join(w->thread, NULL);
+	w->has_thread = false;
+}
+
 /* Tells 'rocmcheck soft', by a byte into its pipe, that this process has the device. */
 static void report(void)
 {
