@@ -1,6 +1,7 @@
 /* The program: global options, the table of commands, and help generated from both. */
 #include "cmd/cmd.h"
 #include "cmd/commands.h"
+#include "util/closest.h"
 #include "util/msg.h"
 
 #include <locale.h>
@@ -94,6 +95,28 @@ static int usage_error(void)
 	return RCK_EXIT_USAGE;
 }
 
+static int unknown_command(const char *name)
+{
+	struct rck_closest c;
+
+	rck_closest_init(&c, name, strlen(name));
+	for (const struct rck_cmd *const *cmd = rck_commands; *cmd; cmd++)
+		rck_closest_try(&c, (*cmd)->name);
+	rck_error("unknown command '%s'%s%s%s", name, c.best ? ": did you mean '" : "",
+		c.best ? c.best : "", c.best ? "'?" : "");
+	return usage_error();
+}
+
+/* "help" and "help COMMAND", as people type it. */
+static int help_of(int n, char **names)
+{
+	const struct rck_cmd *cmd = n ? find_command(names[0]) : NULL;
+
+	if (!n)
+		return help();
+	return cmd ? command_help(cmd) : unknown_command(names[0]);
+}
+
 static int run(int argc, char **argv)
 {
 	const struct rck_cmd *cmd;
@@ -116,10 +139,10 @@ static int run(int argc, char **argv)
 		return usage_error();
 	}
 	cmd = find_command(list_options ? list_options : argv[1]);
-	if (!cmd) {
-		rck_error("unknown command '%s'", list_options ? list_options : argv[1]);
-		return usage_error();
-	}
+	if (!cmd && !list_options && !strcmp(argv[1], "help"))
+		return help_of(n - 1, argv + 2);
+	if (!cmd)
+		return unknown_command(list_options ? list_options : argv[1]);
 	if (list_options) {
 		rck_opt_print_names(cmd->opts);
 		return RCK_EXIT_CLEAN;

@@ -4,6 +4,7 @@
 
 #include "cmd/cmd.h"
 #include "report/findings.h"
+#include "util/closest.h"
 #include "util/cleanup.h"
 #include "util/msg.h"
 #include "util/term.h"
@@ -40,15 +41,25 @@ static int load_policy(const struct rck_gate *g, struct rck_policy *p, const cha
 	return 0;
 }
 
+int rck_gate_no_rule(const char *id)
+{
+	struct rck_closest c;
+
+	rck_closest_init(&c, id, strlen(id));
+	for (size_t i = 0; i < RCK_RULE_COUNT_; i++)
+		rck_closest_try(&c, rck_rules[i].id);
+	rck_error("no rule is called '%s'%s%s%s", id, c.best ? ": did you mean '" : "",
+		c.best ? c.best : "", c.best ? "'?" : "");
+	return RCK_EXIT_USAGE;
+}
+
 static int switch_rules(struct rck_policy *p, const struct rck_opt_list *list, bool on)
 {
 	for (size_t i = 0; i < list->n; i++) {
 		const struct rck_rule *r = rck_rule_find(list->items[i]);
 
-		if (!r) {
-			rck_error("no rule is called '%s'", list->items[i]);
-			return RCK_EXIT_USAGE;
-		}
+		if (!r)
+			return rck_gate_no_rule(list->items[i]);
 		p->severity[r->number] = on ? r->severity : RCK_SEVERITY_OFF;
 	}
 	return 0;

@@ -61,6 +61,9 @@ struct rck_gate {
 			"colour text"                                                    \
 	}
 
+/* Says that there is no such rule, and which may be meant. RCK_EXIT_USAGE. */
+int rck_gate_no_rule(const char *id);
+
 /*
  * Reads the policy and the baseline, lets fill() bring the findings into the run, writes
  * the report or the baseline and answers with an enum rck_exit. fill() returns one too:

@@ -58,10 +58,8 @@ static int print_rule(const char *id)
 	const struct rck_rule *r = rck_rule_find(id);
 	_cleanup_strbuf_ struct rck_strbuf out = RCK_STRBUF_INIT;
 
-	if (!r) {
-		rck_error("no rule is called '%s'", id);
-		return RCK_EXIT_USAGE;
-	}
+	if (!r)
+		return rck_gate_no_rule(id);
 	rck_strbuf_addf(&out, "%s (%s): %s\n\n", r->id, rck_severity_name(r->severity),
 		r->summary);
 	rck_term_wrap(&out, r->why, 0, 0, rck_term_width());

@@ -318,6 +318,8 @@ static void print_totals(struct text *t)
 			l->n_kernels, plural(l->n_kernels), g->distinct_kernels,
 			g->n_targets, plural(g->n_targets), l->objects,
 			plural(l->objects), l->n_files, plural(l->n_files));
+	if (l->n_errors)
+		rck_strbuf_addf(t->out, "%zu could not be read; ", l->n_errors);
 	rck_strbuf_addf(t->out,
 		"%zu error%s, %zu warning%s, %zu note%s, %zu maybe; %zu allowed, %zu "
 		"in the baseline\n",

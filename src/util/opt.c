@@ -1,4 +1,5 @@
 #include "util/opt.h"
+#include "util/closest.h"
 #include "util/msg.h"
 #include "util/strbuf.h"
 #include "util/term.h"
@@ -109,7 +110,14 @@ static int parse_long(const struct rck_opt *opts, char **argv, int argc, int *i)
 	const struct rck_opt *o = find_long(opts, name, len, &negated);
 
 	if (!o) {
-		rck_error("unknown option '--%.*s'", (int)len, name);
+		struct rck_closest c;
+
+		rck_closest_init(&c, name, len);
+		for (o = opts; o->type; o++)
+			rck_closest_try(&c, o->name);
+		rck_error("unknown option '--%.*s'%s%s%s", (int)len, name,
+			c.best ? ": did you mean '--" : "", c.best ? c.best : "",
+			c.best ? "'?" : "");
 		return -EINVAL;
 	}
 	if (o->type == RCK_OPT_FLAG || negated) {

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "util/closest.h"
 #include "util/json.h"
 #include "util/opt.h"
 #include "util/range.h"
@@ -239,9 +240,37 @@ static void wraps(void **state)
 	}
 }
 
+static const char *closest_of(const char *word)
+{
+	static const char *const known[] = {
+		"format", "fail-on", "root", "rocm", "color", "jobs"};
+	struct rck_closest c;
+
+	rck_closest_init(&c, word, strlen(word));
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		rck_closest_try(&c, known[i]);
+	return c.best ? c.best : "";
+}
+
+static void test_closest(void **state)
+{
+	assert_string_equal(closest_of("format"), "format");
+	assert_string_equal(closest_of("formats"), "format"); /* one more */
+	assert_string_equal(closest_of("frmat"), "format");   /* one less */
+	assert_string_equal(closest_of("formta"), "format");  /* two swapped */
+	assert_string_equal(closest_of("faolon"), "fail-on"); /* two of seven */
+	assert_string_equal(closest_of("colour"), "color");
+	assert_string_equal(closest_of("r00t"), "");
+	assert_string_equal(closest_of("anything"), "");
+	assert_string_equal(closest_of(""), "");
+	assert_string_equal(
+		closest_of("a-word-that-is-longer-than-any-option-can-be-here"), "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_closest),
 		cmocka_unit_test(range_ok),
 		cmocka_unit_test(little_endian),
 		cmocka_unit_test(masked),
