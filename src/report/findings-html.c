@@ -100,11 +100,14 @@ static void put_summary(struct page *p)
 		flagged += p->l->files[i].flagged;
 	rck_json_key(&p->j, "summary");
 	rck_json_object(&p->j);
+	if (p->l->opt.sources)
+		rck_json_ku64(&p->j, "sources", p->l->sources);
 	rck_json_ku64(&p->j, "kernels", p->l->n_kernels);
 	rck_json_ku64(&p->j, "distinct", p->names.n);
 	rck_json_ku64(&p->j, "flagged", flagged);
 	rck_json_ku64(&p->j, "errors", severities[RCK_SEVERITY_ERROR]);
 	rck_json_ku64(&p->j, "warnings", severities[RCK_SEVERITY_WARNING]);
+	rck_json_ku64(&p->j, "notes", severities[RCK_SEVERITY_NOTE]);
 	rck_json_ku64(&p->j, "maybes", p->g->n_maybe);
 	rck_json_ku64(&p->j, "accepted", p->g->n_allowed + p->g->n_baselined);
 	rck_json_ku64(&p->j, "verdict", (uint64_t)rck_lint_verdict(p->l));
@@ -307,10 +310,14 @@ static void put_markup(const struct page *p, const char *title, struct rck_strbu
 	rck_strbuf_add(out, rck_page_html, (size_t)(at - rck_page_html));
 	rck_html_text(out, title);
 	rck_strbuf_add(out, at, (size_t)(under - at));
-	rck_strbuf_addf(out,
-		"rocmcheck %s \302\267 %zu file%s \302\267 %zu code object%s",
-		rck_version(), p->l->n_files, p->l->n_files == 1 ? "" : "s",
-		p->l->objects, p->l->objects == 1 ? "" : "s");
+	if (p->l->opt.sources)
+		rck_strbuf_addf(out, "rocmcheck %s \302\267 %zu HIP source%s",
+			rck_version(), p->l->sources, p->l->sources == 1 ? "" : "s");
+	else
+		rck_strbuf_addf(out,
+			"rocmcheck %s \302\267 %zu file%s \302\267 %zu code object%s",
+			rck_version(), p->l->n_files, p->l->n_files == 1 ? "" : "s",
+			p->l->objects, p->l->objects == 1 ? "" : "s");
 	if (p->l->n_errors)
 		rck_strbuf_addf(out, " \302\267 %zu could not be read", p->l->n_errors);
 	rck_strbuf_adds(out, under);
@@ -320,7 +327,9 @@ void rck_findings_html(const struct rck_groups *g, const struct rck_report_optio
 	struct rck_strbuf *out)
 {
 	struct page p = {.g = g, .l = g->lint};
-	const char *title = o->title ? o->title : "Device code";
+	const char *title = o->title               ? o->title
+			    : g->lint->opt.sources ? "How device code is compiled"
+						   : "Device code";
 
 	collect(&p);
 	rck_strbuf_adds(out,

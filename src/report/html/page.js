@@ -27,13 +27,20 @@ function cards() {
 		c.append(el("b", "", fmt(n)), el("span", "", what));
 		$("#cards").append(c);
 	};
-	add(s.kernels, "kernels");
-	add(s.distinct, "distinct");
-	add(D.targets.length, "targets");
-	add(s.flagged, "flagged", "warning");
+	const sources = "sources" in s;
+	$("#kernels").hidden = sources;
+	if (sources) {
+		add(s.sources, "sources");
+	} else {
+		add(s.kernels, "kernels");
+		add(s.distinct, "distinct");
+		add(D.targets.length, "targets");
+		add(s.flagged, "flagged", "warning");
+	}
 	add(s.errors, "errors", "error");
 	add(s.warnings, "warnings", "warning");
-	add(s.maybes, "maybe", "maybe");
+	if (sources) add(s.notes, "notes");
+	else add(s.maybes, "maybe", "maybe");
 	add(s.accepted, "accepted");
 	const v = $("#verdict");
 	v.className = "verdict " + ["", "bad", "trouble"][s.verdict];
@@ -69,7 +76,7 @@ function card(b) {
 			: el("code", "soft", D.files[f.f].path.split("/").pop()));
 	sum.append(el("span", "soft", kernels.length
 		? fmt(distinct(kernels)) + (distinct(kernels) === 1 ? " kernel" : " kernels") + " \u00b7 " + targets(b)
-		: f.where || ""));
+		: f.where || (f.l ? "line " + f.l : "")));
 	d.append(sum);
 	d.addEventListener("toggle", () => { if (d.open && d.childElementCount === 1) d.append(body(b, rule)); });
 	return d;
