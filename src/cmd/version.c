@@ -18,6 +18,11 @@
 #else
 #define WITH_KDB "-kdb"
 #endif
+#ifdef HAVE_LZMA
+#define WITH_LZMA "+lzma"
+#else
+#define WITH_LZMA "-lzma"
+#endif
 #ifdef HAVE_COMGR_HEADERS
 #define WITH_COMGR "+comgr"
 #else
@@ -49,8 +54,8 @@ static void print_rocm(void)
 
 int rck_print_version(void)
 {
-	printf("rocmcheck %s\nfeatures: %s %s %s %s %s\n", RCK_VERSION, WITH_LIBDW,
-		WITH_LIBYAML, WITH_KDB, WITH_COMGR, WITH_HIP);
+	printf("rocmcheck %s\nfeatures: %s %s %s %s %s %s\n", RCK_VERSION, WITH_LIBDW,
+		WITH_LIBYAML, WITH_KDB, WITH_LZMA, WITH_COMGR, WITH_HIP);
 	print_rocm();
 	return RCK_EXIT_CLEAN;
 }

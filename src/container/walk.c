@@ -11,9 +11,11 @@
 /* ---- items --------------------------------------------------------------------------
  */
 
-static uint64_t offset_in(const struct rck_frame *frame, const uint8_t *data)
+static uint64_t offset_in(
+	const struct rck_file *file, const struct rck_frame *frame, const uint8_t *data)
 {
-	return (uint64_t)(data - rck_bytes_slice(frame->bytes).data);
+	return (uint64_t)(data -
+			  rck_bytes_slice(frame ? frame->bytes : file->bytes).data);
 }
 
 static const char *keep(struct rck_strbuf *sb, const char *s, size_t len)
@@ -61,7 +63,7 @@ enum rck_step rck_walk_diag(struct rck_file *file, const struct rck_frame *frame
 
 	rck_walk_item(file, frame, kind, part);
 	if (d.offset != RCK_OFFSET_NONE)
-		d.offset += offset_in(frame, base.data);
+		d.offset += offset_in(file, frame, base.data);
 	if (frame && frame->inside) {
 		size_t n = strlen(d.msg);
 
@@ -517,9 +519,6 @@ static enum rck_step not_readable(struct rck_file *file, const struct rck_frame 
 				     "only",
 			"Build for the targets by name as well, and check those: nothing "
 			"is known of SPIR-V before the runtime compiles it."},
-		[RCK_MAGIC_AKS2] = {"an AOTriton pack, whose layout is not known",
-			"Check the code objects before they are packed, or allow the "
-			"file in the policy."},
 	};
 
 	if (part->place == RCK_PLACE_FOREIGN)
@@ -570,7 +569,6 @@ enum rck_step rck_walk_part(
 		return rck_walk_push_records(file, frame, s, bytes, false);
 	case RCK_MAGIC_BITCODE:
 	case RCK_MAGIC_SPIRV:
-	case RCK_MAGIC_AKS2:
 		return not_readable(file, frame, part, magic);
 	case RCK_MAGIC_ELF:
 		if (part->place == RCK_PLACE_DEVICE)
@@ -586,6 +584,8 @@ enum rck_step rck_walk_part(
 		return rck_walk_push_archive(file, frame, s, bytes);
 	case RCK_MAGIC_KPACK:
 		return rck_walk_push_kpack(file, frame, s, bytes);
+	case RCK_MAGIC_AKS2:
+		return rck_walk_push_aks2(file, frame, s);
 	case RCK_MAGIC_SQLITE:
 		return rck_walk_push_kdb(file, frame, s, bytes);
 	default:

@@ -7,6 +7,7 @@
 #include <glob.h>
 #include <stdatomic.h>
 
+#include "container/aks2.h"
 #include "container/bundle.h"
 #include "container/bytes.h"
 #include "container/ccob.h"
@@ -131,6 +132,7 @@ struct rck_frame {
 		struct rck_records records;
 		struct rck_bundle bundle;
 		struct rck_offload offload;
+		struct rck_aks2 aks2;
 		struct rck_archive archive;
 		struct rck_kdb kdb;
 		struct rck_walk_ref ref;
@@ -243,7 +245,9 @@ void rck_walk_note_record(
  * that stands in a section of another name, or RCK_STEP_DONE. */
 enum rck_step rck_walk_judge_wrappers(struct rck_file *file, struct rck_frame *frame);
 void rck_walk_drop_wrappers(struct rck_frame *frame);
-/* walk-kdb.c, walk-kpack.c */
+/* walk-aks2.c, walk-kdb.c, walk-kpack.c */
+enum rck_step rck_walk_push_aks2(
+	struct rck_file *file, struct rck_frame *parent, struct rck_slice s);
 enum rck_step rck_walk_push_kdb(struct rck_file *file, struct rck_frame *parent,
 	struct rck_slice s, struct rck_bytes *bytes);
 enum rck_step rck_walk_push_kpack(struct rck_file *file, struct rck_frame *parent,

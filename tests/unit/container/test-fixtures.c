@@ -73,6 +73,9 @@ static const struct fixture fixtures[] = {
 			      "fixture_gfx942.kpack/lib/libfixture.so#1/gfx942:xnack- "
 			      "gfx942:xnack-\n"},
 	{"lib/liblost.so", "? -\n"},
+#ifdef HAVE_LZMA
+	{"pack.aks2", "attn_fwd -\nattn_bwd -\n"},
+#endif
 #ifdef HAVE_KDB
 	{"gfx942.kdb", "naive_conv.o -\n" TWO("gridwise_gemm.o/")},
 #endif
