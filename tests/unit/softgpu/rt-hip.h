@@ -51,6 +51,15 @@ static bytes pattern(size_t n, unsigned seed)
 	return b;
 }
 
+/* Of the runtime, which need not be that of the headers: 60443484 for 6.4.43484. */
+static inline int hip_version()
+{
+	int version = 0;
+
+	OK(hipRuntimeGetVersion(&version));
+	return version;
+}
+
 struct hip_test {
 	const char *name, *needs;
 	void (*run)();
