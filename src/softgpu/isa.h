@@ -397,6 +397,12 @@ struct sg_lane_build {
 		unsigned int n);
 	void (*offsets)(
 		uint32_t *off, const uint64_t *addr, uint64_t base, unsigned int n);
+	/*
+	 * c[m][n] += a[m][stored] times rows of b: element x of a row of a meets row
+	 * at[m][x] of b; one fused multiply-add after the other, x ascending.
+	 */
+	void (*matrix)(float *c, const float *a, const uint8_t *at, const float *b,
+		unsigned int m, unsigned int n, unsigned int stored);
 };
 extern const struct sg_lane_build sg_lane_plain, sg_lane_avx2, sg_lane_avx512,
 	sg_lane_mode;

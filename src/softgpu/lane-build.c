@@ -179,6 +179,19 @@ static bool scatter(void *base, uint64_t size, const uint32_t *off, uint32_t plu
 	return true;
 }
 
+static void matrix(float *c, const float *a, const uint8_t *at, const float *b,
+	unsigned int m, unsigned int n, unsigned int stored)
+{
+	for (unsigned int i = 0; i < m; i++, c += n)
+		for (unsigned int x = 0; x < stored; x++, a++, at++) {
+			const float *row = b + *at * n, v = *a;
+
+			LANES_FREE
+			for (unsigned int j = 0; j < n; j++)
+				c[j] = fmaf(v, row[j], c[j]);
+		}
+}
+
 const struct sg_lane_build SG_CAT(sg_lane_, SG_LANE) = {SG_STR(SG_LANE),
 	SG_CAT(__start_sg_lane_, SG_LANE), SG_CAT(__stop_sg_lane_, SG_LANE), expand,
-	splat, merge16, merge, address, scan, gather, scatter, offsets};
+	splat, merge16, merge, address, scan, gather, scatter, offsets, matrix};

@@ -9,8 +9,8 @@ static const char *mem_mods(const struct sg_text *t, bool buffer)
 
 	if (m->tfe)
 		return "tfe or lwe";
-	if (m->lds)
-		return "a load straight into LDS";
+	if (m->format && !buffer)
+		return "format";
 	if (m->gds)
 		return "gds";
 	if ((m->offen || m->idxen) && !buffer)
@@ -37,8 +37,20 @@ static const char *bind_vgpr(struct sg_program *p, const struct sg_token *t,
 	return sg_bind_src(p, t, data_type(words), true, s, &why) ? NULL : why;
 }
 
-static const char *bind_mem(
-	struct sg_program *p, const struct sg_text *t, struct sg_inst *in)
+static const struct sg_inst *exec_to_lds(struct sg_wave *w, const struct sg_inst *in);
+
+/* Loads of gfx9 and gfx10 that put a dword a lane into LDS, at m0; no register is their
+ * result. */
+static const char *bind_to_lds(struct sg_program *p, struct sg_inst *in)
+{
+	if (p->gen > SG_GEN_10 || SG_MEM_DIR(in->op) != SG_LOAD ||
+		SG_MEM_ELEM(in->op) > SG_E_B32)
+		return "a load straight into LDS";
+	in->exec = exec_to_lds;
+	return NULL;
+}
+
+const char *sg_bind_mem(struct sg_program *p, const struct sg_text *t, struct sg_inst *in)
 {
 	const struct sg_op *op = in->op;
 	enum sg_space space = SG_MEM_SPACE(op);
@@ -46,13 +58,16 @@ static const char *bind_mem(
 	unsigned int words = sg_elem_words(SG_MEM_ELEM(op)), dwords = words, k = 0;
 	enum sg_atomic a = SG_MEM_ATOMIC(op);
 	bool ret = dir == SG_ATOMIC && (t->mods.glc || t->mods.atomic_return);
-	bool has_dst = dir == SG_LOAD || (ret && space != SG_BUFFER);
-	unsigned int want = space == SG_BUFFER ? 4
+	bool to_lds = sg_mem_to_lds(op, &t->mods);
+	bool has_dst = (dir == SG_LOAD && !to_lds) || (ret && space != SG_BUFFER);
+	unsigned int want = space == SG_BUFFER ? (to_lds ? 3 : 4)
 					       : (space == SG_FLAT ? 1u : 2u) + has_dst +
 							 (dir != SG_LOAD);
 	const char *why = mem_mods(t, space == SG_BUFFER);
 	const struct sg_token *addr, *data = NULL;
 
+	if (!why && to_lds)
+		why = bind_to_lds(p, in);
 	if (why)
 		return why;
 	if (a == SG_A_CMPSWAP || a == SG_A_FCMPSWAP)
@@ -60,9 +75,7 @@ static const char *bind_mem(
 	if (t->nops != want)
 		return "an unexpected number of operands";
 	if (space == SG_BUFFER) {
-		if (dir == SG_LOAD)
-			has_dst = true;
-		else
+		if (dir != SG_LOAD)
 			data = &t->ops[0];
 		if (ret) { /* the result replaces the data */
 			struct sg_token r = t->ops[0];
@@ -238,7 +251,7 @@ static const struct sg_inst *exec_scratch(struct sg_wave *w, const struct sg_ins
 
 /* ---- global memory ---- */
 
-static const struct sg_inst *memory_fault(
+const struct sg_inst *sg_memory_fault(
 	struct sg_wave *w, const struct sg_inst *in, uint64_t addr, unsigned int lane)
 {
 	char where[100];
@@ -363,7 +376,7 @@ static const struct sg_inst *global_access(struct sg_wave *w, const struct sg_in
 		if (!w->em[i])
 			continue;
 		if (!checked && !sg_range(w, w->addr[i], bytes))
-			return memory_fault(w, in, w->addr[i], i);
+			return sg_memory_fault(w, in, w->addr[i], i);
 		if (!global_lane(w, in, i))
 			return NULL;
 	}
@@ -451,7 +464,7 @@ static const struct sg_inst *exec_flat(struct sg_wave *w, const struct sg_inst *
 				     ? scratch_atomic(w, in, (uint32_t)a, i)
 				     : scratch_lane(w, in, (uint32_t)a, i);
 		} else if (!sg_range(w, a, sg_elem_bytes(SG_MEM_ELEM(in->op)))) {
-			return memory_fault(w, in, a, i);
+			return sg_memory_fault(w, in, a, i);
 		} else {
 			ok = global_lane(w, in, i);
 		}
@@ -467,8 +480,8 @@ static const struct sg_inst *exec_flat(struct sg_wave *w, const struct sg_inst *
  * A descriptor with swizzling and the thread's number added is how scratch is reached
  * before flat scratch: its base is the wave's scratch, soffset counts bytes of the wave.
  */
-bool sg_buffer_address(
-	struct sg_wave *w, const struct sg_inst *in, bool *scratch, uint64_t *offset)
+bool sg_buffer_address_of(struct sg_wave *w, const struct sg_inst *in, unsigned int bytes,
+	bool *scratch, uint64_t *offset)
 {
 	const uint32_t *r = sg_sp(w, in, SG_M_BASE);
 	const struct sg_src *a = &in->src[SG_M_ADDR];
@@ -477,7 +490,7 @@ bool sg_buffer_address(
 		 soffset = *sg_sp(w, in, SG_M_OFF);
 	enum sg_gen gen = w->p->gen;
 	bool swizzle = gen >= SG_GEN_11 ? r[1] >> 30 : r[1] >> 31, tid = r[3] >> 23 & 1;
-	unsigned int bytes = sg_elem_bytes(SG_MEM_ELEM(in->op)), n = w->lanes;
+	unsigned int n = w->lanes;
 	bool raw;
 
 	*scratch = false;
@@ -513,6 +526,13 @@ bool sg_buffer_address(
 	return true;
 }
 
+bool sg_buffer_address(
+	struct sg_wave *w, const struct sg_inst *in, bool *scratch, uint64_t *offset)
+{
+	return sg_buffer_address_of(
+		w, in, sg_elem_bytes(SG_MEM_ELEM(in->op)), scratch, offset);
+}
+
 static const struct sg_inst *exec_buffer(struct sg_wave *w, const struct sg_inst *in)
 {
 	const struct sg_src *a = &in->src[SG_M_ADDR];
@@ -538,9 +558,58 @@ static const struct sg_inst *exec_buffer(struct sg_wave *w, const struct sg_inst
 			continue;
 		}
 		if (!sg_range(w, w->addr[i], bytes))
-			return memory_fault(w, in, w->addr[i], i);
+			return sg_memory_fault(w, in, w->addr[i], i);
 		if (!global_lane(w, in, i))
 			return NULL;
+	}
+	return in + 1;
+}
+
+/* ---- loads straight into LDS (CDNA3 ISA guide, "Memory Buffer Load to LDS") ---- */
+
+/*
+ * LDS address: m0[15:0] + the instruction's offset + 4 * lane, a dword each whatever was
+ * loaded. The offset counts on both sides.
+ */
+static const struct sg_inst *exec_to_lds(struct sg_wave *w, const struct sg_inst *in)
+{
+	enum sg_elem e = SG_MEM_ELEM(in->op);
+	unsigned int bytes = sg_elem_bytes(e), n = w->lanes;
+	const struct sg_src *a = &in->src[SG_M_ADDR], *b = &in->src[SG_M_BASE];
+	uint64_t to = (w->s[SG_S_M0] & 0xffff) + (uint64_t)in->imm, none;
+	const uint32_t *v = w->v + a->off;
+	enum sg_space space = SG_MEM_SPACE(in->op);
+	bool scratch;
+
+	if (space == SG_BUFFER && !sg_buffer_address(w, in, &scratch, &none))
+		return sg_stop(w, in, SG_FAULT_ILLEGAL, 0,
+			"a load from a swizzled buffer straight into LDS");
+	if (space == SG_GLOBAL)
+		sg_lane->address(w->addr, v, b->kind ? NULL : v + n,
+			(b->kind ? sg_sp64(w, in, SG_M_BASE) : 0) + (uint64_t)in->imm, n);
+	for (unsigned int i = 0; i < n; i++) {
+		uint32_t x[4] = {0};
+		uint8_t buf[4] = {0}, *p = buf;
+
+		if (!w->em[i])
+			continue;
+		if (space == SG_SCRATCH) {
+			uint64_t off = (uint64_t)in->imm + (a->kind ? v[i] : 0) +
+				       (b->kind ? *sg_sp(w, in, SG_M_BASE) : 0);
+
+			if (!scratch_ok(w, off, bytes))
+				return scratch_fault(w, in, off);
+			scratch_get(w, (uint32_t)off, i, buf, bytes);
+		} else if (w->addr[i] != SG_OUT_OF_RANGE) {
+			if (!sg_range(w, w->addr[i], bytes))
+				return sg_memory_fault(w, in, w->addr[i], i);
+			p = (uint8_t *)(uintptr_t)w->addr[i];
+		}
+		sg_elem_load(e, p, x, 1);
+		if (in->falsify)
+			x[0] ^= 0x400;
+		if (sg_lds_lane(w, in, to + 4 * i, 4, &p))
+			memcpy(p, x, 4);
 	}
 	return in + 1;
 }
@@ -548,7 +617,7 @@ static const struct sg_inst *exec_buffer(struct sg_wave *w, const struct sg_inst
 /* ---- the table ---- */
 
 #define ENTRY(NAME, SPACE, DIR, ELEM, EXEC)                                              \
-	SG_OP_ANON({NAME, "", SG_OP_MEM, SG_MEM(SPACE, DIR, ELEM), NULL, EXEC, bind_mem});
+	SG_OP_ANON({NAME, "", SG_OP_MEM, SG_MEM(SPACE, DIR, ELEM), NULL, EXEC, sg_bind_mem});
 
 /* gfx9 and gfx10 count dwords, gfx11 bits. */
 #define SPACE_OPS(P, S, X)                                                               \
@@ -586,9 +655,18 @@ SPACE_OPS("flat", SG_FLAT, exec_flat)
 SPACE_OPS("scratch", SG_SCRATCH, exec_scratch)
 SPACE_OPS("buffer", SG_BUFFER, exec_buffer)
 
+#define TO_LDS(P, S)                                                                     \
+	ENTRY(P "_load_lds_ubyte", S, SG_LOAD, SG_E_U8, exec_to_lds)                     \
+	ENTRY(P "_load_lds_sbyte", S, SG_LOAD, SG_E_I8, exec_to_lds)                     \
+	ENTRY(P "_load_lds_ushort", S, SG_LOAD, SG_E_U16, exec_to_lds)                   \
+	ENTRY(P "_load_lds_sshort", S, SG_LOAD, SG_E_I16, exec_to_lds)                   \
+	ENTRY(P "_load_lds_dword", S, SG_LOAD, SG_E_B32, exec_to_lds)
+TO_LDS("global", SG_GLOBAL)
+TO_LDS("scratch", SG_SCRATCH)
+
 #define ATOMIC(P, S, X, NAME, A, E)                                                      \
 	SG_OP_ANON({P "_atomic_" NAME, "", SG_OP_MEM,                                    \
-		SG_MEM(S, SG_ATOMIC, E) | (A) << 16, NULL, X, bind_mem});
+		SG_MEM(S, SG_ATOMIC, E) | (A) << 16, NULL, X, sg_bind_mem});
 #define ATOMIC4(P, S, X, OLD, T, A)                                                      \
 	ATOMIC(P, S, X, OLD, A, SG_E_B32)                                                \
 	ATOMIC(P, S, X, OLD "_x2", A, SG_E_B64)                                          \

@@ -62,6 +62,12 @@ enum sg_atomic {
 	SG_A_CONDSUB,
 };
 
+/* Loads straight into LDS: by a modifier, or by their name. */
+static inline bool sg_mem_to_lds(const struct sg_op *op, const struct sg_mods *m)
+{
+	return m->lds || strstr(op->name, "_load_lds_");
+}
+
 /* Where the sources of a memory instruction sit in in->src. */
 enum { SG_M_ADDR, SG_M_DATA, SG_M_BASE, SG_M_OFF };
 
@@ -218,6 +224,15 @@ unsigned int sg_bpermute_from(
 #define SG_OUT_OF_RANGE UINT64_MAX
 bool sg_buffer_address(
 	struct sg_wave *w, const struct sg_inst *in, bool *scratch, uint64_t *offset);
+/* The same for elements of another size than the operation's registers. */
+bool sg_buffer_address_of(struct sg_wave *w, const struct sg_inst *in, unsigned int bytes,
+	bool *scratch, uint64_t *offset);
+/* Stops the wave: nothing is allocated at addr. */
+const struct sg_inst *sg_memory_fault(
+	struct sg_wave *w, const struct sg_inst *in, uint64_t addr, unsigned int lane);
+/* Binds any of SG_MEM's operations. */
+const char *sg_bind_mem(
+	struct sg_program *p, const struct sg_text *t, struct sg_inst *in);
 
 /* Scratch: one lane's bytes are dealt out by dwords over the lanes. */
 static inline uint8_t *sg_scratch_at(

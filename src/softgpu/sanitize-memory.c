@@ -297,6 +297,22 @@ static void issue(const struct sg_san_step *t, enum sg_space space)
 		sg_san_issue(t, SAN_BY_LGKM, NULL);
 }
 
+/* Loads straight into LDS: a dword a lane, written as a store's would be. */
+static void to_lds_lanes(const struct sg_san_step *t)
+{
+	uint64_t base = (t->w->s[SG_S_M0] & 0xffff) + (uint64_t)t->in->imm;
+
+	for (uint64_t on = sg_exec(t->w); on; on &= on - 1) {
+		unsigned int lane = (unsigned int)__builtin_ctzll(on);
+		uint32_t off = (uint32_t)base + 4 * lane;
+
+		if (!lds_lane(t, off, 4, true, false, lane))
+			continue;
+		for (uint32_t w = off & ~3u; w < off + 4; w += 4)
+			t->g->lds_bytes[w / 4] |= (uint8_t)bytes_in(w, off, 4);
+	}
+}
+
 void sg_san_step_vmem(const struct sg_san_step *t)
 {
 	const struct sg_src *a = &t->in->src[SG_M_ADDR];
@@ -326,11 +342,14 @@ void sg_san_step_vmem(const struct sg_san_step *t)
 		flat_lanes(t);
 		break;
 	case SG_SCRATCH:
-		scratch_space(t);
+		if (!sg_mem_to_lds(t->in->op, t->in->mods))
+			scratch_space(t);
 		break;
 	default:
 		buffer_lanes(t);
 	}
+	if (sg_mem_to_lds(t->in->op, t->in->mods))
+		to_lds_lanes(t);
 	issue(t, space);
 }
 

@@ -8,11 +8,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <fenv.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "isa-fp8.h"
 #include "isa-functions.h"
 #include "softgpu/exec.h"
 #include "softgpu/loader.h"
@@ -239,6 +242,274 @@ static void check_turns(
 		compare(what, "turns");
 }
 
+/* ---- clang's builtins for what only some targets have ---- */
+
+static bool launched(const struct sg_image *image, struct sg_code *code, const char *what,
+	const char *name)
+{
+	struct sg_fault fault;
+	char full[64];
+
+	snprintf(full, sizeof(full), "k_%s", name);
+	if (!sg_image_symbol(image, full))
+		return false;
+	memset(output, 0, sizeof(output));
+	memset(expected, 0, sizeof(expected));
+	kernel_run(image, code, name, GROUPS, N, &fault);
+	return ran(what, name, &fault);
+}
+
+static u32 real(double v)
+{
+	return f_as((float)v);
+}
+
+static void check_fp8(
+	const struct sg_image *image, struct sg_code *code, const char *what, bool gfx9)
+{
+	const struct format *fp8 = &formats[gfx9 ? 0 : 2], *bf8 = fp8 + 1;
+
+	if (!launched(image, code, what, "fp8"))
+		return;
+	for (u32 i = 0; i < N; i++) {
+		const u32 *x = input + i * IN;
+		u32 *e = expected + i * OUT;
+
+		for (u32 k = 0; k < 4; k++) {
+			e[0] |= nearest(fp8, as_f(x[k]), false) << 8 * k;
+			e[1] |= nearest(bf8, as_f(x[k]), false) << 8 * k;
+		}
+		e[2] = (e[1] & 0xff0000ff) |
+		       stochastic(fp8, as_f(x[0]), x[4], false) << 16 |
+		       stochastic(bf8, as_f(x[1]), x[5], false) << 8;
+		e[3] = real(value(fp8, x[6] >> 8 & 255));
+		e[4] = real(value(bf8, x[6] >> 24));
+		e[5] = real(value(fp8, x[7] >> 16 & 255));
+		e[6] = real(value(fp8, x[7] >> 24));
+		e[7] = real(value(bf8, x[7] & 255));
+		e[8] = real(value(bf8, x[7] >> 8 & 255));
+	}
+	compare(what, "fp8");
+}
+
+static int small(u32 x, int e)
+{
+	return (int)(x >> 4 * e & 7) - 3;
+}
+
+/* Waves of 64: four lanes a row of A have eight of its 32 columns each, half of them. */
+static void check_smfmac(
+	const struct sg_image *image, struct sg_code *code, const char *what)
+{
+	if (!launched(image, code, what, "smfmac"))
+		return;
+	for (u32 i = 0; i < N; i++)
+		for (u32 r = 0; r < 4; r++) {
+			u32 wave = i & ~63u, row = i % 64 / 16 * 4 + r, col = i % 16;
+			int sum = small(input[i * IN + 2], (int)r);
+
+			for (u32 part = 0; part < 4; part++)
+				for (int e = 0; e < 4; e++) {
+					const u32 *a =
+						input + (wave + 16 * part + row) * IN;
+					const u32 *b =
+						input + (wave + 16 * part + col) * IN;
+					int at = a[3] >> (8 + 2 * e) & 3; /* ABID 1 */
+
+					sum += small(a[0], e) *
+					       small(b[1], e / 2 * 4 + at);
+				}
+			expected[i * OUT + r] = real(sum);
+		}
+	compare(what, "smfmac");
+}
+
+static void check_swmmac(
+	const struct sg_image *image, struct sg_code *code, const char *what)
+{
+	if (!launched(image, code, what, "swmmac"))
+		return;
+	for (u32 i = 0; i < N; i++)
+		for (u32 r = 0; r < 8; r++) {
+			u32 wave = i & ~31u, row = i % 32 / 16 * 8 + r, col = i % 16;
+			int sum = small(input[i * IN + 4], (int)r);
+
+			for (u32 part = 0; part < 2; part++)
+				for (int e = 0; e < 8; e++) {
+					const u32 *a =
+						input + (wave + 16 * part + row) * IN;
+					const u32 *b =
+						input + (wave + 16 * part + col) * IN;
+					int k = e / 2 * 4 + (int)(a[3] >> 2 * e & 3);
+
+					sum += small(a[0], e) *
+					       small(b[1 + k / 8], k % 8);
+				}
+			expected[i * OUT + r] = real(sum);
+		}
+	compare(what, "swmmac");
+}
+
+static void check_to_lds(
+	const struct sg_image *image, struct sg_code *code, const char *what)
+{
+	if (!launched(image, code, what, "to_lds"))
+		return;
+	for (u32 i = 0; i < N; i++) {
+		u32 from = (i & ~255u) + 255 - i % 256;
+
+		expected[i * OUT] = input[from * IN + 1];
+		expected[i * OUT + 1] = from < N ? input[from * IN + 1] & 255 : 0;
+	}
+	compare(what, "to_lds");
+}
+
+/* The neighbour of a half that rounding chooses; x is exact. */
+static u32 half_toward(double x, u32 round)
+{
+	_Float16 h = (_Float16)x;
+	double d = (double)h;
+	bool up;
+	u16 u;
+
+	memcpy(&u, &h, 2);
+	if (x != x)
+		return 0x7e00;
+	if (x - x != 0 || d == x || !round)
+		return u;
+	up = round == 1 || (round == 3 && x < 0);
+	if (up ? d < x : d > x) /* the next: one more or less in its magnitude */
+		u = (u16)(u + (up != !!(u & 0x8000) ? 1 : -1));
+	return u;
+}
+
+static double half_at(u32 x)
+{
+	u16 u = (u16)x;
+	_Float16 h;
+
+	memcpy(&h, &u, 2);
+	return (double)h;
+}
+
+static u32 half_flushed(u32 x)
+{
+	return x & 0x7c00 ? x & 0xffff : x & 0x8000;
+}
+
+/* Zero where it would be denormal with any exponent. */
+static u32 product_flushed(float a, float b)
+{
+	double x;
+	float scaled;
+
+	a = fpclassify(a) == FP_SUBNORMAL ? copysignf(0, a) : a;
+	b = fpclassify(b) == FP_SUBNORMAL ? copysignf(0, b) : b;
+	x = (double)a * b;
+	scaled = (float)(x * 0x1p100);
+	return fabsf(scaled) < 0x1p-26f ? f_as(copysignf(0, a) * copysignf(1, b))
+					: f_as((float)x);
+}
+
+static u32 half_product_flushed(u32 a, u32 b)
+{
+	double x = half_at(half_flushed(a)) * half_at(half_flushed(b));
+	u32 up = half_toward(x * 0x1p8, 0); /* with room below */
+
+	if (x == x && x - x == 0 && fabs(half_at(up)) < 0x1p-6 && fabs(x) < 1)
+		return signbit(x) ? 0x8000 : 0;
+	return half_toward(x, 0);
+}
+
+static bool same_half(u32 a, u32 b)
+{
+	a &= 0xffff;
+	b &= 0xffff;
+	return a == b || ((a & 0x7fff) > 0x7c00 && (b & 0x7fff) > 0x7c00);
+}
+
+static void check_mode(
+	const struct sg_image *image, struct sg_code *code, const char *what)
+{
+	static const int rounds[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+	static const char *const names[] = {"sum of halves", "sum of floats",
+		"product without denormals", "product of halves without denormals",
+		"product of doubles"};
+
+	if (!launched(image, code, what, "mode"))
+		return;
+	for (u32 i = 0; i < N; i++) {
+		const u32 *x = input + i * IN, *got = output + i * OUT;
+		volatile double p = as_d(x[4] | (u64)x[5] << 32),
+				q = as_d(x[6] | (u64)x[7] << 32);
+		bool ok[5] = {true, true, true, true, true};
+
+		for (u32 r = 0; r < 4; r++) {
+			volatile float a = as_f(x[2]), b = as_f(x[3]), sum;
+			volatile double product;
+			u64 d;
+
+			for (int h = 0; h < 32; h += 16) {
+				double s = half_at(x[0] >> h) + half_at(x[1] >> h);
+
+				if (s == 0) /* the sign of a zero is tested elsewhere */
+					ok[0] &= !(got[r] >> h & 0x7fff);
+				else
+					ok[0] &=
+						same_half(got[r] >> h, half_toward(s, r));
+			}
+			fesetround(rounds[r]);
+			sum = a + b;
+			product = p * q;
+			fesetround(FE_TONEAREST);
+			ok[1] &= f_as(as_f(got[4 + r])) == f_as(sum);
+			d = r ? got[10 + 2 * (r - 1)] | (u64)got[11 + 2 * (r - 1)] << 32
+			      : 0;
+			ok[4] &= !r || d_as(as_d(d)) == d_as(product);
+		}
+		ok[2] = f_as(as_f(got[8])) == product_flushed(as_f(x[2]), as_f(x[3]));
+		for (int h = 0; h < 32; h += 16)
+			ok[3] &= same_half(
+				got[9] >> h, half_product_flushed(x[0] >> h & 0xffff,
+						     x[1] >> h & 0xffff));
+		for (int k = 0; k < 5; k++)
+			if (!ok[k]) {
+				print_message(
+					"%s mode: item %u: %s (%08x %08x %08x %08x): "
+					"%08x %08x %08x %08x | %08x %08x %08x %08x | "
+					"%08x %08x\n",
+					what, i, names[k], x[0], x[1], x[2], x[3], got[0],
+					got[1], got[2], got[3], got[4], got[5], got[6],
+					got[7], got[8], got[9]);
+				bad++;
+				return;
+			}
+	}
+}
+
+static void check_builtins(const struct sg_image *image, struct sg_code *code,
+	const char *what, const char *target)
+{
+	bool gfx942 = !strcmp(target, "gfx942"), gfx12 = !strcmp(target, "gfx1201");
+	const struct {
+		const char *kernel;
+		bool there;
+	} all[] = {{"k_fp8", gfx942 || gfx12}, {"k_smfmac", gfx942}, {"k_swmmac", gfx12},
+		{"k_to_lds", gfx942 || !strcmp(target, "gfx90a")}, {"k_mode", true}};
+
+	for (size_t i = 0; i < 5 && strstr(what, "clang-22"); i++)
+		if (!sg_image_symbol(image, all[i].kernel) == all[i].there) {
+			print_message("%s: %s is %sthere\n", what, all[i].kernel,
+				all[i].there ? "not " : "");
+			bad++;
+		}
+	check_fp8(image, code, what, gfx942);
+	check_smfmac(image, code, what);
+	check_swmmac(image, code, what);
+	check_to_lds(image, code, what);
+	check_mode(image, code, what);
+}
+
 static const char *source(char path[512])
 {
 	const char *dir = getenv("RCK_SOURCE_DIR");
@@ -309,6 +580,7 @@ static bool check(
 		check_atomics(image, code, what);
 		check_lanes(image, code, what);
 		check_turns(image, code, what);
+		check_builtins(image, code, what, target);
 	}
 	unsetenv("RCK_SOFT_SANITIZE");
 	snprintf(cmd, sizeof(cmd), "test ! -s %s/findings || { cat %s/findings; false; }",
