@@ -222,6 +222,7 @@ static const struct {
 	{"nv", M_IGNORE, 0, 0},
 	{"th", M_TH, 0, 0},
 	{"lds", M_FLAG, OFF(lds), 0},
+	{"format", M_FLAG, OFF(format), 0},
 	{"gds", M_FLAG, OFF(gds), 0},
 	{"tfe", M_FLAG, OFF(tfe), 0},
 	{"lwe", M_FLAG, OFF(tfe), 0},

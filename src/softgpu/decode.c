@@ -231,7 +231,7 @@ static bool check_mods(const struct sg_op *op, struct sg_inst *in, struct sg_mod
 	}
 	if (m->offset || m->offset0 || m->offset1 || m->offen || m->idxen || m->glc ||
 		m->lds || m->gds || m->tfe || m->atomic_return || m->m_seen ||
-		m->index_key) {
+		m->format || m->index_key) {
 		*why = "a modifier of memory or matrix operations";
 		return false;
 	}

@@ -151,7 +151,9 @@ struct sg_mods {
 	bool has_byte_sel;
 	uint8_t op_sel_n; /* how many were written */
 	uint8_t neg;      /* of f64 MFMA */
-	bool m_seen;      /* matrix modifiers were written */
+	bool format;      /* buffers: written; then ops-typed.c's numbers */
+	uint8_t format_data, format_num;
+	bool m_seen; /* matrix modifiers were written */
 };
 
 /* What every execution reads comes first and fills one cache line. */

@@ -110,4 +110,5 @@ OP2(v_cvt_pk_u16_f32, q, f, f, 0, MIN(to_u32(a), 0xffff) | MIN(to_u32(b), 0xffff
 OP2(v_cvt_pk_i16_f32, q, f, f, 0, (uint16_t)sat_i16(f_to_i32(a)) | (uint32_t)(uint16_t)sat_i16(f_to_i32(b)) << 16)
 OP2(v_cvt_pk_bf16_f32, v, f, f, 0, sg_f2bf(a) | (uint32_t)sg_f2bf(b) << 16)
 OP3(v_cvt_pk_u8_f32, b, f, u, b, 0, pk_u8(a, b, c))
+OPT(v_cvt_pkaccum_u8_f32, b, f, u, 0, pk_u8(a, b, c))
 /* clang-format on */

@@ -86,6 +86,21 @@ static inline uint32_t msad8(uint32_t a, uint32_t b)
 	return r;
 }
 
+/* Four sums of four differences, b against a from each of its lower bytes on. */
+static inline uint64_t qsad(uint64_t a, uint32_t b, uint64_t c, int masked)
+{
+	uint64_t r = 0;
+
+	for (int k = 0; k < 4; k++) {
+		uint32_t x = (uint32_t)(a >> 8 * k);
+		uint32_t s =
+			(masked ? msad8(x, b) : sad8(x, b)) + (uint16_t)(c >> 16 * k);
+
+		r |= (uint64_t)(uint16_t)s << 16 * k;
+	}
+	return r;
+}
+
 static inline uint32_t lerp(uint32_t a, uint32_t b, uint32_t c)
 {
 	uint32_t r = 0;

@@ -198,6 +198,7 @@ OP1(v_cos_f32, f, f, 0, rev(a, cos))
 OP3(v_div_fixup_f32, f, f, f, f, SG_OP_NOFLUSH, div_fixup(a, b, c))
 OP3(v_div_fixup_f64, d, d, d, d, SG_OP_NOFLUSH, div_fixup_d(a, b, c))
 OP3(v_div_fixup_f16, h, h, h, h, SG_OP_KEEPHI | SG_OP_NOFLUSH, div_fixup_h(a, b, c))
+OP3(v_div_fixup_legacy_f16, h, h, h, h, SG_OP_NOFLUSH, div_fixup_h(a, b, c))
 OPV(v_div_scale_f32, f, f, f, f, "fm:fff", div_scale(a, b, c, &vcc), vcc)
 OPV(v_div_scale_f64, d, d, d, d, "dm:ddd", div_scale_d(a, b, c, &vcc), vcc)
 /* clang-format on */

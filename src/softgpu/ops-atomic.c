@@ -116,6 +116,14 @@ static uint64_t apply(
 		return o < v ? 0 : o - v;
 	case SG_A_CONDSUB:
 		return o >= v ? o - v : o;
+	case SG_A_WRAP:
+		return o >= v ? o - v : o + b;
+	case SG_A_CONDXCHG: /* each half whose sign says so */
+		for (int k = 0; k < 64; k += 32)
+			if (v >> (k + 31) & 1)
+				o = (o & ~(0xffffffffull << k)) |
+				    (v & 0x7fffffffull << k);
+		return o;
 	default:
 		return o;
 	}

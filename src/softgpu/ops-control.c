@@ -69,6 +69,7 @@ NOP(prefetch_i, "s_prefetch_inst");
 NOP(prefetch_ip, "s_prefetch_inst_pc_rel");
 NOP(prefetch_d, "s_prefetch_data");
 NOP(prefetch_dp, "s_prefetch_data_pc_rel");
+NOP(prefetch_b, "s_buffer_prefetch_data");
 NOP(setprio, "s_setprio");
 NOP(icache, "s_icache_inv");
 NOP(dcache_inv, "s_dcache_inv");

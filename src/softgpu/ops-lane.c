@@ -316,9 +316,13 @@ SG_OP_ENTRY(dotiu4, {"v_dot8_i32_iu4", "", SG_OP_VALU, 4, NULL, dot_iu, bind_dot
 /* v_movrel*: a register chosen by m0. */
 static const struct sg_inst *movrel(struct sg_wave *w, const struct sg_inst *in)
 {
-	uint32_t m0 = w->s[SG_S_M0] * w->lanes;
-	uint32_t from = in->src[0].off + (in->op->arg & 1 ? m0 : 0);
-	uint32_t to = in->dst[0].off + (in->op->arg & 2 ? m0 : 0);
+	/* The forms ending in _2 have two numbers in m0. */
+	const bool two = in->op->arg & 4;
+	uint32_t m0 = w->s[SG_S_M0], n = w->lanes;
+	uint32_t by_from = (two ? m0 & 255 : m0) * n,
+		 by_to = (two ? m0 >> 16 & 255 : m0) * n;
+	uint32_t from = in->src[0].off + (in->op->arg & 1 ? by_from : 0);
+	uint32_t to = in->dst[0].off + (in->op->arg & 2 ? by_to : 0);
 	const uint32_t *s;
 	uint32_t *d;
 
@@ -337,3 +341,4 @@ static const struct sg_inst *movrel(struct sg_wave *w, const struct sg_inst *in)
 SG_OP_ENTRY(movrels, {"v_movrels_b32", "b:b", SG_OP_VALU, 1, NULL, movrel, NULL});
 SG_OP_ENTRY(movreld, {"v_movreld_b32", "b:b", SG_OP_VALU, 2, NULL, movrel, NULL});
 SG_OP_ENTRY(movrelsd, {"v_movrelsd_b32", "b:b", SG_OP_VALU, 3, NULL, movrel, NULL});
+SG_OP_ENTRY(movrelsd2, {"v_movrelsd_2_b32", "b:b", SG_OP_VALU, 7, NULL, movrel, NULL});

@@ -28,7 +28,8 @@ static const char *check_ds(const struct sg_text *t)
 	if (m->gds)
 		return "gds";
 	if (m->clamp || m->omod || m->dpp || m->sdwa || m->has_op_sel || m->offen ||
-		m->idxen || m->glc || m->lds || m->tfe || m->m_seen)
+		m->idxen || m->glc || m->lds || m->tfe || m->m_seen || m->format ||
+		m->has_byte_sel)
 		return "modifiers of other operations";
 	if (m->offset < 0 || m->offset > 65535 || m->offset0 < 0 || m->offset0 > 255 ||
 		m->offset1 < 0 || m->offset1 > 255)
@@ -341,6 +342,8 @@ RMW("pk_add", "f16", DS_RMW, SG_A_PK_F16, SG_E_B32)
 RMW("pk_add", "bf16", DS_RMW, SG_A_PK_BF16, SG_E_B32)
 RMW("sub_clamp", "u32", DS_RMW, SG_A_CSUB, SG_E_B32)
 RMW("cond_sub", "u32", DS_RMW, SG_A_CONDSUB, SG_E_B32)
+DSOP("ds_wrap_rtn_b32", DS_CMPSTORE, SG_E_B32, SG_A_WRAP, 1, 0, exec_rmw)
+DSOP("ds_condxchg32_rtn_b64", DS_RMW, SG_E_B64, SG_A_CONDXCHG, 1, 0, exec_rmw)
 DSOP("ds_read_addtid_b32", DS_ADDTID_R, SG_E_B32, 0, 0, 0, exec_addtid)
 DSOP("ds_load_addtid_b32", DS_ADDTID_R, SG_E_B32, 0, 0, 0, exec_addtid)
 DSOP("ds_write_addtid_b32", DS_ADDTID_W, SG_E_B32, 0, 0, 0, exec_addtid)

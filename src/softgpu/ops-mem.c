@@ -9,8 +9,6 @@ static const char *mem_mods(const struct sg_text *t, bool buffer)
 
 	if (m->tfe)
 		return "tfe or lwe";
-	if (m->format && !buffer)
-		return "format";
 	if (m->gds)
 		return "gds";
 	if ((m->offen || m->idxen) && !buffer)
@@ -66,6 +64,8 @@ const char *sg_bind_mem(struct sg_program *p, const struct sg_text *t, struct sg
 	const char *why = mem_mods(t, space == SG_BUFFER);
 	const struct sg_token *addr, *data = NULL;
 
+	if (t->mods.format && !SG_MEM_TYPED(op))
+		why = "format";
 	if (!why && to_lds)
 		why = bind_to_lds(p, in);
 	if (why)
@@ -617,7 +617,8 @@ static const struct sg_inst *exec_to_lds(struct sg_wave *w, const struct sg_inst
 /* ---- the table ---- */
 
 #define ENTRY(NAME, SPACE, DIR, ELEM, EXEC)                                              \
-	SG_OP_ANON({NAME, "", SG_OP_MEM, SG_MEM(SPACE, DIR, ELEM), NULL, EXEC, sg_bind_mem});
+	SG_OP_ANON({NAME, "", SG_OP_MEM, SG_MEM(SPACE, DIR, ELEM), NULL, EXEC,           \
+		sg_bind_mem});
 
 /* gfx9 and gfx10 count dwords, gfx11 bits. */
 #define SPACE_OPS(P, S, X)                                                               \

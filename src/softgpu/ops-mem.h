@@ -33,6 +33,7 @@ enum sg_dir { SG_LOAD, SG_STORE, SG_ATOMIC };
 #define SG_MEM_SPACE(op)         ((enum sg_space)((op)->arg & 15))
 #define SG_MEM_DIR(op)           ((enum sg_dir)((op)->arg >> 4 & 15))
 #define SG_MEM_ELEM(op)          ((enum sg_elem)((op)->arg >> 8 & 255))
+#define SG_MEM_TYPED(op)         ((op)->arg >> 24) /* ops-typed.c's */
 #define SG_MEM_ATOMIC(op)        ((enum sg_atomic)((op)->arg >> 16))
 
 enum sg_atomic {
@@ -60,6 +61,8 @@ enum sg_atomic {
 	SG_A_PK_BF16,
 	SG_A_CSUB,
 	SG_A_CONDSUB,
+	SG_A_WRAP,
+	SG_A_CONDXCHG,
 };
 
 /* Loads straight into LDS: by a modifier, or by their name. */

@@ -263,9 +263,11 @@ WREXEC(s_andn2, a & ~e)
 /* Registers named by m0: s_movrel*. */
 static const struct sg_inst *movrel(struct sg_wave *w, const struct sg_inst *in)
 {
-	uint32_t n = w->s[SG_S_M0], words = in->op->arg & 1 ? 2 : 1;
-	uint32_t from = in->src[0].off + (in->op->arg & 2 ? n : 0);
-	uint32_t to = in->dst[0].off + (in->op->arg & 4 ? n : 0);
+	uint32_t m0 = w->s[SG_S_M0], words = in->op->arg & 1 ? 2 : 1;
+	bool two = in->op->arg & 8; /* two numbers in m0 */
+	uint32_t from = in->src[0].off + (in->op->arg & 2 ? two ? m0 & 0x3ff : m0 : 0);
+	uint32_t to =
+		in->dst[0].off + (in->op->arg & 4 ? two ? m0 >> 16 & 0x3ff : m0 : 0);
 
 	if (in->src[0].kind != SG_K_SGPR || from + words > SG_S_VCC ||
 		to + words > SG_S_VCC)
@@ -280,3 +282,4 @@ SG_OP_ENTRY(movrels32, {"s_movrels_b32", "b:b", 0, 2, NULL, movrel, NULL});
 SG_OP_ENTRY(movrels64, {"s_movrels_b64", "B:B", 0, 3, NULL, movrel, NULL});
 SG_OP_ENTRY(movreld32, {"s_movreld_b32", "b:b", 0, 4, NULL, movrel, NULL});
 SG_OP_ENTRY(movreld64, {"s_movreld_b64", "B:B", 0, 5, NULL, movrel, NULL});
+SG_OP_ENTRY(movrelsd2, {"s_movrelsd_2_b32", "b:b", 0, 14, NULL, movrel, NULL});
