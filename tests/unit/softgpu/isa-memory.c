@@ -154,6 +154,69 @@ static void test_buffer(void **state)
 	machine_free(m);
 }
 
+/* Exchanges in LDS that look at what is there. */
+static void test_exchanges(void **state)
+{
+	struct machine *m = fresh("gfx90a");
+
+	(void)state;
+	if (!m)
+		skip();
+	for (int r = 0; r < 100; r++) {
+		uint64_t old[64];
+
+		for (uint32_t i = 0; i < 64; i++) {
+			machine_v(m, 0)[i] = i * 8;
+			machine_v(m, 2)[i] = rnd() >> rnd() % 32;
+			machine_v(m, 3)[i] = rnd();
+			memcpy(&old[i], m->group.lds + 8 * i, 8);
+		}
+		run(m, "ds_wrap_rtn_b32 v8, v0, v2, v3");
+		for (uint32_t i = 0; i < 64; i++) {
+			uint32_t was = (uint32_t)old[i], by = machine_v(m, 2)[i], now;
+
+			memcpy(&now, m->group.lds + 8 * i, 4);
+			assert_int_equal(machine_v(m, 8)[i], was);
+			assert_int_equal(
+				now, was >= by ? was - by : was + machine_v(m, 3)[i]);
+			memcpy(&old[i], m->group.lds + 8 * i, 8);
+		}
+		run(m, "ds_condxchg32_rtn_b64 v[8:9], v0, v[2:3]");
+		for (uint32_t i = 0; i < 64; i++) {
+			uint32_t now[2];
+
+			memcpy(now, m->group.lds + 8 * i, 8);
+			for (uint32_t k = 0; k < 2; k++) {
+				uint32_t was = (uint32_t)(old[i] >> 32 * k),
+					 d = machine_v(m, 2 + k)[i];
+
+				assert_int_equal(machine_v(m, 8 + k)[i], was);
+				assert_int_equal(now[k], d >> 31 ? d & 0x7fffffff : was);
+			}
+		}
+	}
+	machine_free(m);
+}
+
+/* Registers whose numbers m0 moves: the source's and the result's apart. */
+static void test_moved(void **state)
+{
+	struct machine *m = machine_new("gfx1030", 32);
+	uint32_t was[32];
+
+	(void)state;
+	if (!m)
+		skip();
+	m->w->s[SG_S_M0] = 3 | 5 << 16;
+	memcpy(was, machine_v(m, 13), sizeof(was));
+	run(m, "v_movrelsd_2_b32 v20, v10");
+	assert_memory_equal(machine_v(m, 25), was, sizeof(was));
+	m->w->s[23] = 77;
+	run(m, "s_movrelsd_2_b32 s30, s20");
+	assert_int_equal(m->w->s[35], 77);
+	machine_free(m);
+}
+
 /* ---- formats: fields from the lowest bits, and what a field is worth ---- */
 
 static const struct field_format {
@@ -469,6 +532,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_global),
 		cmocka_unit_test(test_buffer),
+		cmocka_unit_test(test_exchanges),
+		cmocka_unit_test(test_moved),
 		cmocka_unit_test(test_formats),
 		cmocka_unit_test(test_stores),
 		cmocka_unit_test(test_selected),

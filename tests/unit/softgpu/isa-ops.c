@@ -174,6 +174,71 @@ static double fma_h(double a, double b, double c)
 	return (double)(p + c); /* 113 bits hold any sum of three halves */
 }
 
+/* A float to bfloat16: to nearest even by the distance to its neighbours. */
+static uint64_t bB(float x)
+{
+	uint64_t lo = bF(x) & 0xffff0000, hi = lo + 0x10000;
+	double below = x - (double)F(lo), above = (double)F(hi) - x;
+
+	if (x != x)
+		return 0x7fc0;
+	if (x - x != 0 || below == 0)
+		return lo >> 16;
+	if ((hi & 0x7fffffff) == 0x7f800000) /* infinity is where the next would be */
+		above = ldexp(x < 0 ? -1 : 1, 128) - x;
+	below = fabs(below);
+	above = fabs(above);
+	return (below < above || (below == above && !(lo >> 16 & 1)) ? lo : hi) >> 16;
+}
+
+static float dot2_b(uint64_t a, uint64_t b, uint64_t c)
+{
+	return fmaf(F(a & 0xffff0000), F(b & 0xffff0000),
+		fmaf(F(a << 16), F(b << 16), F(c << 16)));
+}
+
+static uint64_t differences(uint64_t a, uint64_t b, bool masked)
+{
+	uint64_t sum = 0;
+
+	for (int k = 0; k < 32; k += 8) {
+		int x = (int)(a >> k & 255), y = (int)(b >> k & 255);
+
+		if (!masked || y)
+			sum += (uint64_t)abs(x - y);
+	}
+	return sum;
+}
+
+static uint64_t four_differences(uint64_t a, uint64_t b, uint64_t c, bool masked)
+{
+	uint64_t r = 0;
+
+	for (int k = 0; k < 4; k++)
+		r |= ((differences(a >> 8 * k, b, masked) + (c >> 16 * k)) & 0xffff)
+		     << 16 * k;
+	return r;
+}
+
+/* To the nearest integer, halves up; a NaN to the end that its sign points to. */
+static uint64_t halves_up(uint64_t a, bool ends)
+{
+	long double x = floorl((long double)F(a) + 0.5L);
+
+	if (F(a) != F(a))
+		return !ends ? 0 : a >> 31 & 1 ? 0x80000000 : 0x7fffffff;
+	return (uint64_t)(int64_t)fminl(fmaxl(x, -0x1p31L), 0x1p31L - 1);
+}
+
+static uint64_t byte_put(uint64_t a, uint64_t b, uint64_t c)
+{
+	double x = nearbyint(F(a));
+	int at = 8 * (int)(b & 3);
+
+	x = x != x || x < 0 ? 0 : x > 255 ? 255 : x;
+	return (c & ~(255ull << at)) | (uint64_t)x << at;
+}
+
 /* Operand types: f d h u(32) w(16) U(64) m(mask). */
 #define OPS(X)                                                                           \
 	X("v_mov_b32 v8, v0", "u:u", a)                                                  \
@@ -353,6 +418,24 @@ static double fma_h(double a, double b, double c)
 			(((a >> 8 & 255) + (uint64_t)(int64_t)(int8_t)(b >> 16)) &       \
 				0xffff)                                                  \
 				<< 16)                                                   \
+	X("v_add_f16 v8, v0, v2 op_sel:[0,0,1]", "p:hh",                                 \
+		(old & 0xffff) | bH(H(a) + H(b)) << 16)                                  \
+	X("v_add_f16 v8, v0, v2 op_sel:[1,0,0]", "h:uu", bH(H(a >> 16) + H(b)))          \
+	X("v_fma_f16 v8, v0, v2, v4 op_sel:[0,1,0,1]", "p:uuu",                          \
+		(old & 0xffff) | bH(fma_h(H(a), H(b >> 16), H(c))) << 16)                \
+	X("v_cvt_rpi_i32_f32 v8, v0", "u:f", halves_up(a, false))                        \
+	X("v_cvt_nearest_i32_f32 v8, v0", "u:f", halves_up(a, true))                     \
+	X("v_cvt_floor_i32_f32 v8, v0", "u:f",                                           \
+		F(a) != F(a) ? (a >> 31 & 1 ? 0x80000000 : 0x7fffffff)                   \
+			     : (uint64_t)(int64_t)fmin(                                  \
+				       fmax(floor(F(a)), -0x1p31), 0x1p31 - 1))          \
+	X("v_cvt_pk_u8_f32 v8, v0, v2, v4", "u:fuu", byte_put(a, b, c))                  \
+	X("v_cvt_pkaccum_u8_f32 v8, v0, v2", "u:fu", byte_put(a, b, old))                \
+	X("v_dot2_bf16_bf16 v8, v0, v2, v4", "y:uuw", bB(dot2_b(a, b, c)))               \
+	X("v_qsad_pk_u16_u8 v[8:9], v[0:1], v2, v[4:5]", "U:UuU",                        \
+		four_differences(a, b, c, false))                                        \
+	X("v_mqsad_pk_u16_u8 v[8:9], v[0:1], v2, v[4:5]", "U:UuU",                       \
+		four_differences(a, b, c, true))                                         \
 	X("v_mul_f32_sdwa v8, v0, v2 dst_sel:DWORD dst_unused:UNUSED_PAD "               \
 	  "src0_sel:DWORD src1_sel:DWORD",                                               \
 		"f:ff", bF((double)F(a) * F(b)))
@@ -420,6 +503,9 @@ static bool same(char type, uint64_t got, uint64_t want)
 		return got == want || (D(got) != D(got) && D(want) != D(want));
 	case 'h':
 		return u16(got) == u16(want) || (H(got) != H(got) && H(want) != H(want));
+	case 'y':
+		return u16(got) == u16(want) ||
+		       (F(got << 16) != F(got << 16) && F(want << 16) != F(want << 16));
 	case 'p':
 		return same('h', got, want) && same('h', got >> 16, want >> 16);
 	case 'w':
