@@ -11,6 +11,7 @@
  */
 #include "softgpu/ops-mem.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "softgpu/lane-float.h"
@@ -250,11 +251,11 @@ static bool narrowed(uint32_t x, unsigned int bits, unsigned int num, uint32_t *
 		return bits == 32 || bits == 16;
 	case UNORM:
 		v = v > 0 ? v < 1 ? v : 1 : 0; /* NaN gives 0 */
-		*out = (uint32_t)__builtin_roundeven(v * mask);
+		*out = (uint32_t)roundeven(v * mask);
 		return true;
 	case SNORM:
 		v = v != v ? 0 : v > -1 ? v < 1 ? v : 1 : -1;
-		*out = (uint32_t)(int32_t)__builtin_roundeven(v * (mask >> 1)) & mask;
+		*out = (uint32_t)(int32_t)roundeven(v * (mask >> 1)) & mask;
 		return true;
 	default:
 		return false;

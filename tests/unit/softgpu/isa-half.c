@@ -232,8 +232,13 @@ BINARY(SLOW)
 #undef R
 #define F(x) number_f[x]
 #define R(x) _cvtss_sh(x, 0)
+#ifdef __clang__
+#define FAST_CODE target("avx2,f16c")
+#else
+#define FAST_CODE target("avx2,f16c"), optimize("O3")
+#endif
 #define FAST(N, NAME, ARGS, TYPE, E)                                                     \
-	__attribute__((target("avx2,f16c"), optimize("O3"))) static void fast_##N(       \
+	__attribute__((FAST_CODE)) static void fast_##N(                                 \
 		uint16_t a, uint16_t b0, uint16_t out[64])                               \
 	{                                                                                \
 		for (uint32_t i = 0; i < 64; i++) {                                      \
