@@ -370,9 +370,10 @@ const char *sg_simd_name(void);
 /* What is known of the addresses of the lanes that are on. */
 struct sg_scan {
 	uint64_t lo, hi; /* lowest and highest; lo > hi: no lane is on */
-	uint64_t line;  /* 0: all lanes are on and each is `step` behind the one before */
-	uint64_t same;  /* 0: all that are on have one address */
-	uint64_t first; /* of the lowest lane that is on */
+	uint64_t line;   /* 0: each is `step` behind the lane before */
+	uint64_t same;   /* 0: they are one address */
+	uint64_t first;  /* of the lowest lane that is on */
+	uint64_t zero;   /* with line 0: where lane 0 is, or would be */
 };
 
 /* Lane code of the build that suits this CPU. n is 32 or 64 lanes. */
@@ -388,6 +389,10 @@ struct sg_lane_build {
 		uint64_t base, unsigned int n);
 	void (*scan)(const uint64_t *addr, const uint32_t *em, uint64_t step,
 		unsigned int n, struct sg_scan *out);
+	/* Rows of dwords as they lie in memory, of which only what is on is touched. */
+	void (*load_line)(uint32_t *d, const void *p, const uint32_t *em, unsigned int n);
+	void (*store_line)(
+		void *p, const uint32_t *s, const uint32_t *em, unsigned int n);
 	/*
 	 * Dwords at base + off for lanes that are on, all within size and aligned; else
 	 * false and nothing done. Rows of d (of s) lie n words apart.

@@ -181,8 +181,14 @@ static const struct sg_inst *exec_write2(struct sg_wave *w, const struct sg_inst
 {
 	enum sg_elem e = DS_ELEM(in->op);
 	const uint32_t *a = w->v + in->src[0].off;
+	unsigned int words = sg_elem_words(e);
 	uint8_t *p;
 
+	if (sg_lane->scatter(w->g->lds, w->g->lds_size, a, (uint32_t)offset2(in, 0),
+		    w->v + in->src[1].off, words, w->em, w->lanes) &&
+		sg_lane->scatter(w->g->lds, w->g->lds_size, a, (uint32_t)offset2(in, 1),
+			w->v + in->src[2].off, words, w->em, w->lanes))
+		return in + 1;
 	for (unsigned int i = 0; i < w->lanes; i++)
 		for (int k = 0; w->em[i] && k < 2; k++)
 			if (sg_lds_lane(w, in, a[i] + sg_ds_offset2(in, k),

@@ -274,7 +274,7 @@ static bool load_fast(struct sg_wave *w, const struct sg_inst *in, unsigned int 
 	unsigned int n = w->lanes;
 
 	if (!s->line && words == 1) {
-		memcpy(d, (const void *)(uintptr_t)s->lo, 4ul * n);
+		sg_lane->load_line(d, (const void *)(uintptr_t)s->zero, w->em, n);
 		return true;
 	}
 	if (s->lo & 3 || s->hi - s->lo > INT32_MAX - 16)
@@ -292,11 +292,11 @@ static bool store_fast(struct sg_wave *w, const struct sg_inst *in, unsigned int
 	unsigned int n = w->lanes;
 
 	if (!s->line && words == 1) {
-		memcpy((void *)(uintptr_t)s->lo, r, 4ul * n);
+		sg_lane->store_line((void *)(uintptr_t)s->zero, r, w->em, n);
 		return true;
 	}
-	if (s->lo & 3 || s->hi - s->lo > INT32_MAX - 16 || words == 2)
-		return false; /* pairs are stored at once: other threads may read them */
+	if (s->lo & 3 || s->hi - s->lo > INT32_MAX - 16)
+		return false;
 	sg_lane->offsets(off, w->addr, s->lo, n);
 	return sg_lane->scatter((void *)(uintptr_t)s->lo, s->hi - s->lo + 4 * words, off,
 		0, r, words, w->em, n);
