@@ -15,14 +15,17 @@ struct sg_code {
 	size_t elf_size;
 	uint64_t bias; /* address minus the file's virtual address */
 	pthread_mutex_t lock;
-	struct sg_program *program[2]; /* waves of 32, of 64 */
-	struct sg_source *source;      /* source.c's, opened at first need */
+	struct sg_program *program[2][2]; /* waves of 32, of 64; run, watched */
+	struct sg_source *source;         /* source.c's, opened at first need */
 	bool no_source;
 };
 
-/* The program for a wave size, made when first asked for. */
-int sg_code_program(struct sg_code *code, uint32_t lanes, struct sg_program **out,
-	struct rck_diag *diag);
+/*
+ * The program for a wave size, made when first asked for. watched: every instruction is
+ * there for trace.c; else what does nothing is left out.
+ */
+int sg_code_program(struct sg_code *code, uint32_t lanes, bool watched,
+	struct sg_program **out, struct rck_diag *diag);
 
 /* The text at pc: its size in bytes, or -EFAULT, -EILSEQ. */
 int sg_program_text(struct sg_program *p, uint64_t pc, char *text, size_t cap);

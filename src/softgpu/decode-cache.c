@@ -173,16 +173,24 @@ int sg_program_text_locked(struct sg_program *p, uint64_t pc, char *text, size_t
 	return n;
 }
 
+static void publish(struct sg_cache *c, uint64_t dword, const struct sg_inst *in)
+{
+	if (in->op != &sg_op_link && !c->at[dword])
+		__atomic_store_n(&c->at[dword], in, __ATOMIC_RELEASE);
+}
+
 static const struct sg_inst *decode_run(struct sg_program *p, uint64_t pc)
 {
 	struct sg_cache *c = p->cache;
 	uint64_t base = (uint64_t)p->code->base, at = pc;
 	struct sg_inst *tmp = aligned_alloc(64, RUN_MAX * sizeof(*tmp)), *run;
+	uint64_t from[RUN_MAX]; /* where what was left out before it begins */
 	unsigned int n = 0;
 	bool end = false;
 
 	if (!tmp)
 		return NULL;
+	from[0] = at;
 	while (n < RUN_MAX - 1 && !end) {
 		struct sg_inst *in = &tmp[n];
 		char text[256] = "", why[96];
@@ -210,9 +218,11 @@ static const struct sg_inst *decode_run(struct sg_program *p, uint64_t pc)
 		} else {
 			end = in->op->flags & SG_OP_END;
 		}
-		in->line = c->lines++;
-		n++;
 		at += (uint64_t)size;
+		if (in->exec == sg_exec_nothing && size == 4 && !p->watched)
+			continue;
+		in->line = c->lines++;
+		from[++n] = at;
 	}
 	if (!end) {
 		memset(&tmp[n], 0, sizeof(*tmp));
@@ -226,10 +236,9 @@ static const struct sg_inst *decode_run(struct sg_program *p, uint64_t pc)
 	if (run) {
 		memcpy(run, tmp, n * sizeof(*run));
 		for (unsigned int i = 0; i < n; i++)
-			if (run[i].op != &sg_op_link &&
-				rck_range_ok(run[i].pc - base, 4, p->code->size))
-				__atomic_store_n(&c->at[(run[i].pc - base) / 4], &run[i],
-					__ATOMIC_RELEASE);
+			for (at = from[i]; at <= run[i].pc; at += 4)
+				if (rck_range_ok(at - base, 4, p->code->size))
+					publish(c, (at - base) / 4, &run[i]);
 	}
 	free(tmp);
 	return run;
@@ -313,15 +322,17 @@ static int program_new(struct sg_code *code, uint32_t lanes, struct sg_program *
 	return 0;
 }
 
-int sg_code_program(struct sg_code *code, uint32_t lanes, struct sg_program **out,
-	struct rck_diag *diag)
+int sg_code_program(struct sg_code *code, uint32_t lanes, bool watched,
+	struct sg_program **out, struct rck_diag *diag)
 {
-	struct sg_program **slot = &code->program[lanes == 64];
+	struct sg_program **slot = &code->program[lanes == 64][watched];
 	int ret = 0;
 
 	pthread_mutex_lock(&code->lock);
 	if (!*slot)
 		ret = program_new(code, lanes, slot, diag);
+	if (!ret)
+		(*slot)->watched = watched;
 	*out = *slot;
 	pthread_mutex_unlock(&code->lock);
 	return ret;
@@ -366,7 +377,8 @@ int sg_code_open(const char *name, const char *target, const void *base, size_t 
 	ret = code->name && code->target ? 0 : -ENOMEM;
 	/* Now, so that a missing disassembler is an error of loading. */
 	if (!ret)
-		ret = sg_code_program(code, code->gen <= SG_GEN_940 ? 64 : 32, &p, &diag);
+		ret = sg_code_program(
+			code, code->gen <= SG_GEN_940 ? 64 : 32, false, &p, &diag);
 out:
 	if (ret) {
 		snprintf(fault->text, sizeof(fault->text), "%s", diag.msg);
@@ -382,8 +394,8 @@ void sg_code_close(struct sg_code *code)
 {
 	if (!code)
 		return;
-	program_free(code->program[0]);
-	program_free(code->program[1]);
+	for (int i = 0; i < 4; i++)
+		program_free(code->program[i / 2][i % 2]);
 	sg_source_close(code->source);
 	pthread_mutex_destroy(&code->lock);
 	free(code->name);

@@ -43,6 +43,7 @@ struct sg_program {
 	struct sg_code *code;
 	enum sg_gen gen;
 	uint32_t lanes;
+	bool watched;
 	/* The rest is decode-cache.c's. */
 	struct sg_cache *cache;
 };

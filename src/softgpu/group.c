@@ -396,13 +396,14 @@ int sg_exec_run(const struct sg_launch *launch, struct sg_fault *fault)
 	int ret;
 
 	memset(fault, 0, sizeof(*fault));
-	ret = sg_kernel_init(&r.k, launch, fault);
-	if (ret)
-		return ret;
 	sg_watch_open(&r);
-	run_groups(&r, r.serial ? 1 : launch->threads);
+	ret = sg_kernel_init(&r.k, launch, r.watch, fault);
+	if (!ret)
+		run_groups(&r, r.serial ? 1 : launch->threads);
 	sg_watch_close(&r);
 	pthread_mutex_destroy(&r.lock);
+	if (ret)
+		return ret;
 	if (r.stop && fault->kind == SG_FAULT_NONE)
 		fault->kind = SG_FAULT_ABORTED;
 	return fault->kind == SG_FAULT_NONE ? 0 : -EIO;

@@ -313,6 +313,8 @@ const uint32_t *sg_src_row(struct sg_wave *w, const struct sg_inst *in, unsigned
 uint64_t sg_dpp_lanes(
 	const struct sg_wave *w, const struct sg_inst *in, uint64_t lanes, uint64_t *on);
 const struct sg_inst *sg_exec_valu(struct sg_wave *w, const struct sg_inst *in);
+const struct sg_inst *sg_exec_nothing(struct sg_wave *w, const struct sg_inst *in);
+const struct sg_inst *sg_exec_vopd(struct sg_wave *w, const struct sg_inst *in);
 
 /*
  * Makes this thread's floating point do as MODE says for results of this type, until
@@ -320,7 +322,6 @@ const struct sg_inst *sg_exec_valu(struct sg_wave *w, const struct sg_inst *in);
  */
 unsigned int sg_fp_enter(const struct sg_wave *w, char type);
 void sg_fp_leave(unsigned int csr);
-const struct sg_inst *sg_exec_vopd(struct sg_wave *w, const struct sg_inst *in);
 
 /* The scalar source k: its first word's address, and its value. */
 static inline const uint32_t *sg_sp(
@@ -370,7 +371,7 @@ const char *sg_simd_name(void);
 /* What is known of the addresses of the lanes that are on. */
 struct sg_scan {
 	uint64_t lo, hi; /* lowest and highest; lo > hi: no lane is on */
-	uint64_t line;   /* 0: each is `step` behind the lane before */
+	uint64_t line;   /* 0: each is a dword behind the lane before */
 	uint64_t same;   /* 0: they are one address */
 	uint64_t first;  /* of the lowest lane that is on */
 	uint64_t zero;   /* with line 0: where lane 0 is, or would be */
@@ -387,8 +388,8 @@ struct sg_lane_build {
 	/* addr = v (+ hi << 32 unless NULL) + base */
 	void (*address)(uint64_t *addr, const uint32_t *v, const uint32_t *hi,
 		uint64_t base, unsigned int n);
-	void (*scan)(const uint64_t *addr, const uint32_t *em, uint64_t step,
-		unsigned int n, struct sg_scan *out);
+	void (*scan)(const uint64_t *addr, const uint32_t *em, unsigned int n,
+		struct sg_scan *out);
 	/* Rows of dwords as they lie in memory, of which only what is on is touched. */
 	void (*load_line)(uint32_t *d, const void *p, const uint32_t *em, unsigned int n);
 	void (*store_line)(

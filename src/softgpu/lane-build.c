@@ -47,8 +47,8 @@ static void address(uint64_t *addr, const uint32_t *v, const uint32_t *hi, uint6
 	}
 }
 
-static void scan(const uint64_t *addr, const uint32_t *em, uint64_t step, unsigned int n,
-	struct sg_scan *out)
+static void scan(
+	const uint64_t *addr, const uint32_t *em, unsigned int n, struct sg_scan *out)
 {
 	uint64_t lo = UINT64_MAX, hi = 0, line = 0, same = 0, first, zero;
 	uint64_t on = lane_mask(em) | (n > 32 ? (uint64_t)lane_mask(em + 32) << 32 : 0);
@@ -58,25 +58,35 @@ static void scan(const uint64_t *addr, const uint32_t *em, uint64_t step, unsign
 		return;
 	}
 	first = addr[__builtin_ctzll(on)];
-	zero = first - step * (uint64_t)__builtin_ctzll(on); /* lane 0's, were it on */
-	for (unsigned int h = 0; h < n; h += 32)
-		for (unsigned int i = h; i < h + 32; i++) {
-			uint64_t m = (uint64_t)(int64_t)(int32_t)em[i];
+	zero = first - 4 * (uint64_t)__builtin_ctzll(on);
+	for (unsigned int h = 0; h < n; h += 32) {
+		const uint64_t *a = addr + h, row = zero + 4 * h;
+		const uint32_t *e = em + h;
 
-			line |= (addr[i] ^ (zero + step * i)) & m;
-			same |= (addr[i] ^ first) & m;
+		LANES_ROLLED
+		for (int i = 0; i < 32; i++) {
+			uint64_t m = (uint64_t)(int64_t)(int32_t)e[i];
+
+			line |= (a[i] ^ (row + 4 * (uint64_t)i)) & m;
+			same |= (a[i] ^ first) & m;
 		}
+	}
 	if (!line || !same) {
 		lo = first;
 		hi = addr[63 - __builtin_clzll(on)];
 	}
-	for (unsigned int h = 0; line && same && h < n; h += 32)
-		for (unsigned int i = h; i < h + 32; i++) {
-			uint64_t m = (uint64_t)(int64_t)(int32_t)em[i], a = addr[i];
+	for (unsigned int h = 0; line && same && h < n; h += 32) {
+		const uint64_t *a = addr + h;
+		const uint32_t *e = em + h;
 
-			lo = (a | ~m) < lo ? a | ~m : lo;
-			hi = (a & m) > hi ? a & m : hi;
+		LANES_ROLLED
+		for (int i = 0; i < 32; i++) {
+			uint64_t m = (uint64_t)(int64_t)(int32_t)e[i];
+
+			lo = (a[i] | ~m) < lo ? a[i] | ~m : lo;
+			hi = (a[i] & m) > hi ? a[i] & m : hi;
 		}
+	}
 	*out = (struct sg_scan){lo, hi, line, same, first, zero};
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-static const struct sg_inst *next(struct sg_wave *w, const struct sg_inst *in)
+const struct sg_inst *sg_exec_nothing(struct sg_wave *w, const struct sg_inst *in)
 {
 	(void)w;
 	return in + 1;
@@ -37,7 +37,8 @@ static const struct sg_inst *taken(struct sg_wave *w, const struct sg_inst *in)
 	return jump(w, in->target);
 }
 
-#define NOP(ID, NAME) SG_OP_ENTRY(ID, {NAME, "", SG_OP_NOP, 0, NULL, next, NULL})
+#define NOP(ID, NAME)                                                                    \
+	SG_OP_ENTRY(ID, {NAME, "", SG_OP_NOP, 0, NULL, sg_exec_nothing, NULL})
 /* Ordering, caches and prefetch: every access here is done at once and in order. */
 #define WAIT(ID, NAME)                                                                   \
 	SG_OP_ENTRY(ID, {NAME, "", SG_OP_NOP | SG_OP_WAIT, 0, NULL, next, NULL})

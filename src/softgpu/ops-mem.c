@@ -362,7 +362,7 @@ static const struct sg_inst *global_access(struct sg_wave *w, const struct sg_in
 	bool checked, dwords = e >= SG_E_B32 && e <= SG_E_B128;
 	struct sg_scan s;
 
-	sg_lane->scan(w->addr, w->em, 4, w->lanes, &s);
+	sg_lane->scan(w->addr, w->em, w->lanes, &s);
 	if (s.lo > s.hi)
 		return in + 1; /* nobody */
 	checked = s.hi <= UINT64_MAX - bytes && sg_range(w, s.lo, s.hi + bytes - s.lo);
@@ -443,7 +443,7 @@ static const struct sg_inst *exec_flat(struct sg_wave *w, const struct sg_inst *
 	struct sg_scan s;
 
 	sg_lane->address(w->addr, v, v + n, (uint64_t)in->imm, n);
-	sg_lane->scan(w->addr, w->em, 4, n, &s);
+	sg_lane->scan(w->addr, w->em, n, &s);
 	if (s.lo > s.hi)
 		return in + 1;
 	/* Both apertures lie between the two halves of canonical addresses. */

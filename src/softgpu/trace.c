@@ -119,7 +119,7 @@ void sg_watch_close(struct sg_run *r)
 
 	if (!x)
 		return;
-	if (x->count) {
+	if (x->count && r->k.entry) {
 		qsort(x->op, 4096, sizeof(x->op[0]), by_count);
 		fprintf(x->count,
 			"%s: %llu wave instructions, %llu lane instructions, %llu "
@@ -129,8 +129,9 @@ void sg_watch_close(struct sg_run *r)
 		for (size_t i = 0; i < 4096 && x->op[i].n; i++)
 			fprintf(x->count, "  %12llu %s\n", (unsigned long long)x->op[i].n,
 				x->op[i].op->name);
-		fclose(x->count);
 	}
+	if (x->count)
+		fclose(x->count);
 	if (x->trace)
 		fclose(x->trace);
 	sg_san_free(x->san);

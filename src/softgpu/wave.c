@@ -45,7 +45,8 @@ static int launch_error(
 	return -EIO;
 }
 
-int sg_kernel_init(struct sg_kernel *k, const struct sg_launch *l, struct sg_fault *fault)
+int sg_kernel_init(struct sg_kernel *k, const struct sg_launch *l, bool watched,
+	struct sg_fault *fault)
 {
 	const struct sg_packet *p = &l->packet;
 	struct sg_code *c = l->code;
@@ -65,7 +66,7 @@ int sg_kernel_init(struct sg_kernel *k, const struct sg_launch *l, struct sg_fau
 	k->rsrc2 = rck_le32(kd + 52);
 	k->properties = rck_le16(kd + 56);
 	k->lanes = c->gen >= SG_GEN_10 && (k->properties & KCP_WAVE32) ? 32 : 64;
-	if (sg_code_program(c, k->lanes, &k->program, &diag))
+	if (sg_code_program(c, k->lanes, watched, &k->program, &diag))
 		return launch_error(fault, l, "%s", diag.msg);
 	k->ngroups = 1;
 	items = 1;

@@ -19,8 +19,8 @@ struct sg_run {
 };
 
 /* Reads the kernel descriptor; fault is filled on error. */
-int sg_kernel_init(
-	struct sg_kernel *k, const struct sg_launch *l, struct sg_fault *fault);
+int sg_kernel_init(struct sg_kernel *k, const struct sg_launch *launch, bool watched,
+	struct sg_fault *fault);
 
 /* Bytes that one group needs besides its LDS. */
 size_t sg_kernel_vgpr_bytes(const struct sg_kernel *k);

@@ -37,7 +37,7 @@ static inline struct machine *machine_new(const char *target, uint32_t lanes)
 	struct rck_diag diag;
 
 	if (sg_code_open("test", target, code, sizeof(code), NULL, &m->code, &m->fault) ||
-		sg_code_program(m->code, lanes, &m->p, &diag)) {
+		sg_code_program(m->code, lanes, false, &m->p, &diag)) {
 		free(m);
 		return NULL;
 	}

@@ -34,7 +34,7 @@ static void count_section(
 		print_message("%s: %s\n", target, fault.text);
 		return;
 	}
-	p = code->program[0] ? code->program[0] : code->program[1];
+	p = code->program[0][0] ? code->program[0][0] : code->program[1][0];
 	for (size_t off = 0; off + 4 <= size;) {
 		char text[256], why[96];
 		struct sg_inst in;
