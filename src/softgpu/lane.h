@@ -214,6 +214,9 @@ LANE_INLINE const struct sg_inst *lane_exec(struct sg_wave *w, const struct sg_i
 	uint32_t *d = mask_only ? w->res : w->v + in->dst[0].off;
 	uint64_t mask = 0;
 
+#ifdef SG_LANE_MODE
+	return sg_exec_valu(w, in);
+#endif
 	if (strchr("hwsxy", sig[0]) || __builtin_expect(w->fp_slow, 0))
 		return sg_exec_valu(w, in);
 	a = lane_row(w, in, 0, src[0]);

@@ -42,7 +42,7 @@ static void count_section(struct sg_list *l, const uint8_t *base, size_t size)
 		fprintf(stderr, "%s: %s\n", l->target, fault.text);
 		return;
 	}
-	p = code->program[0] ? code->program[0] : code->program[1];
+	p = code->program[0][0] ? code->program[0][0] : code->program[1][0];
 	for (size_t off = 0; off + 4 <= size;) {
 		char text[256];
 		int n = sg_program_text(

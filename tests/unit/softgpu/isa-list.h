@@ -221,8 +221,9 @@ static inline bool sg_list_enumerate(struct sg_list *l)
 			signal(SIGBUS, SIG_DFL);
 			signal(SIGILL, SIG_DFL);
 			sg_list_walk(l,
-				code->program[0] ? code->program[0] : code->program[1], d,
-				at);
+				code->program[0][0] ? code->program[0][0]
+						    : code->program[1][0],
+				d, at);
 			_exit(0);
 		}
 		if (waitpid(pid, &status, 0) < 0)
