@@ -281,6 +281,19 @@ static bool byte_mods(
 	return true;
 }
 
+static bool signs_only(const struct sg_inst *in)
+{
+	for (unsigned int k = 0; k < in->nsrc; k++) {
+		const struct sg_src *s = &in->src[k];
+		bool whole = strchr("fd", s->type) || in->op->flags & SG_OP_FMODS;
+
+		if (s->sel != 6 || s->hi || s->neg_hi || !s->hi_hi || s->type == 'g' ||
+			((s->neg || s->abs) && !whole))
+			return false;
+	}
+	return true;
+}
+
 static bool finish_valu(struct sg_program *p, const struct sg_text *t, struct sg_inst *in,
 	struct sg_mods *m, const char **why)
 {
@@ -359,8 +372,11 @@ static bool finish_valu(struct sg_program *p, const struct sg_text *t, struct sg
 			s->neg_hi || (packed && !s->hi_hi))
 			in->full = true;
 	}
-	if (m->clamp || m->omod || m->sdwa || m->dpp || in->falsify)
+	in->signs = in->full && signs_only(in);
+	if (m->clamp || m->omod || m->sdwa || m->dpp || in->falsify) {
 		in->full = true;
+		in->signs = false;
+	}
 	/* The operation's own exec knows registers and masks, and nothing else. */
 	if (in->lane && (in->full || in->cmpx ||
 				(in->ndst && in->dst[0].type != 'm' &&

@@ -173,10 +173,11 @@ struct sg_inst {
 	uint32_t line; /* index for counts */
 	uint8_t size;  /* bytes of code */
 	uint8_t nsrc, ndst;
-	bool full; /* VALU: needs the path with modifiers */
-	bool half; /* VALU: 16-bit result, merged into its register */
-	bool wide; /* VALU: two-word result */
-	bool cmpx; /* the mask also goes to exec */
+	bool full;  /* VALU: needs the path with modifiers */
+	bool signs; /* with full: they are neg and abs of whole registers, no others */
+	bool half;  /* VALU: 16-bit result, merged into its register */
+	bool wide;  /* VALU: two-word result */
+	bool cmpx;  /* the mask also goes to exec */
 	bool falsify;
 	uint8_t san_class; /* sanitize-parts.h: 0 until the sanitizer has looked at it */
 };

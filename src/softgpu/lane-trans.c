@@ -169,10 +169,44 @@ static inline double div_fixup_d(double a, double b, double c)
 	return sg_bits_d(s | sg_d_bits(a) << 1 >> 1);
 }
 
-#define OPV(NAME, TD, TA, TB, TC, SIG, EXPR, CARRY)                                      \
+/*
+ * Where every quotient of a row is EASY's, which needs no scaling and has no infinity,
+ * NaN or denormal near, the row is done at once.
+ */
+static inline bool easy(int eb, int ec, int least, int most)
+{
+	return eb >= 1 && ec >= least && eb <= most - 2 && ec <= most;
+}
+
+#define EASY_ROW(TD, TA, TB, TC, COND, EASY)                                             \
+	uint32_t hard[32];                                                               \
+	LANES                                                                            \
+	{                                                                                \
+		C_##TA a = L_##TA(pa);                                                   \
+		C_##TB b = L_##TB(pb);                                                   \
+		C_##TC c = L_##TC(pc);                                                   \
+		(void)a;                                                                 \
+		hard[i] = (COND) ? 0 : em[i];                                            \
+	}                                                                                \
+	if (!lane_mask(hard)) {                                                          \
+		LANES                                                                    \
+		{                                                                        \
+			C_##TA a = L_##TA(pa);                                           \
+			C_##TB b = L_##TB(pb);                                           \
+			C_##TC c = L_##TC(pc);                                           \
+			C_##TD r = EASY;                                                 \
+			(void)b;                                                         \
+			(void)c;                                                         \
+			S_##TD(r);                                                       \
+		}                                                                        \
+		return 0;                                                                \
+	}
+
+#define OPV(NAME, TD, TA, TB, TC, SIG, EXPR, CARRY, COND, EASY)                          \
 	static uint32_t NAME##_lane(LANE_ARGS)                                           \
 	{                                                                                \
 		uint32_t m = 0;                                                          \
+		EASY_ROW(TD, TA, TB, TC, COND, EASY)                                     \
 		for (int i = 0; i < 32; i++) {                                           \
 			C_##TA a = L_##TA(pa);                                           \
 			C_##TB b = L_##TB(pb);                                           \
@@ -195,10 +229,18 @@ OP1(v_exp_f32, f, f, 0, sg_fz(exp_(sg_fz(a))))
 OP1(v_log_f32, f, f, 0, log_(sg_fz(a)))
 OP1(v_sin_f32, f, f, 0, sin_(a))
 OP1(v_cos_f32, f, f, 0, rev(a, cos))
-OP3(v_div_fixup_f32, f, f, f, f, SG_OP_NOFLUSH, div_fixup(a, b, c))
-OP3(v_div_fixup_f64, d, d, d, d, SG_OP_NOFLUSH, div_fixup_d(a, b, c))
+OPV(v_div_fixup_f32, f, f, f, f, "f:fff", div_fixup(a, b, c), vcc,
+	a == a && easy(exponent(b), exponent(c), 1, 254) && exponent(c) - exponent(b) >= -150,
+	sg_bits_f(((sg_f_bits(b) ^ sg_f_bits(c)) & 0x80000000) | (sg_f_bits(a) & 0x7fffffff)))
+OPV(v_div_fixup_f64, d, d, d, d, "d:ddd", div_fixup_d(a, b, c), vcc,
+	a == a && easy(exponent_d(b), exponent_d(c), 1, 2046) && exponent_d(c) - exponent_d(b) >= -1075,
+	sg_bits_d((sg_d_bits(b) ^ sg_d_bits(c)) >> 63 << 63 | sg_d_bits(a) << 1 >> 1))
 OP3(v_div_fixup_f16, h, h, h, h, SG_OP_KEEPHI | SG_OP_NOFLUSH, div_fixup_h(a, b, c))
 OP3(v_div_fixup_legacy_f16, h, h, h, h, SG_OP_NOFLUSH, div_fixup_h(a, b, c))
-OPV(v_div_scale_f32, f, f, f, f, "fm:fff", div_scale(a, b, c, &vcc), vcc)
-OPV(v_div_scale_f64, d, d, d, d, "dm:ddd", div_scale_d(a, b, c, &vcc), vcc)
+OPV(v_div_scale_f32, f, f, f, f, "fm:fff", div_scale(a, b, c, &vcc), vcc,
+	easy(exponent(b), exponent(c), 24, 254) && exponent(c) - exponent(b) < 96 &&
+	exponent(c) - exponent(b) > -124, a)
+OPV(v_div_scale_f64, d, d, d, d, "dm:ddd", div_scale_d(a, b, c, &vcc), vcc,
+	easy(exponent_d(b), exponent_d(c), 54, 2046) && exponent_d(c) - exponent_d(b) < 768 &&
+	exponent_d(c) - exponent_d(b) > -1020, a)
 /* clang-format on */

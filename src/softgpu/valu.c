@@ -310,6 +310,29 @@ static void source_mods(const struct sg_wave *w, const struct sg_inst *in,
 	}
 }
 
+/* A source of whole registers with neg and abs, the only modifiers of in->signs. */
+static const uint32_t *signs_row(
+	struct sg_wave *w, const struct sg_inst *in, unsigned int k)
+{
+	const struct sg_src *s = &in->src[k];
+	const uint32_t *row = raw_row(w, in, k);
+	const uint32_t keep = s->abs ? 0x7fffffff : ~0u, flip = s->neg ? 0x80000000 : 0;
+	const unsigned int n = w->lanes;
+	uint32_t *r = w->tmp[k];
+
+	if (!s->neg && !s->abs)
+		return row;
+	if (s->type == 'd') { /* the sign is in the upper row */
+		memcpy(r, row, 4ul * n);
+		row += n;
+		r += n;
+	}
+	for (unsigned int h = 0; h < n; h += 32)
+		for (unsigned int i = 0; i < 32; i++)
+			r[h + i] = (row[h + i] & keep) ^ flip;
+	return w->tmp[k];
+}
+
 static bool source_plain(const struct sg_src *s)
 {
 	if (s->type == 'g')
@@ -354,7 +377,8 @@ const uint32_t *sg_src_row(struct sg_wave *w, const struct sg_inst *in, unsigned
 {
 	uint64_t on = UINT64_MAX;
 
-	return in->full || w->fp_slow ? full_row(w, in, k, &on) : raw_row(w, in, k);
+	return (in->full && !in->signs) || w->fp_slow ? full_row(w, in, k, &on)
+						      : signs_row(w, in, k);
 }
 
 static float clamp1(float x)
@@ -522,11 +546,9 @@ static const struct sg_inst *valu_full(struct sg_wave *w, const struct sg_inst *
 		if (in->half && (!in->mods->sdwa || in->mods->dst_sel == 6)) {
 			put_half(w, in, em);
 		} else {
-			for (unsigned int i = 0; i < (in->wide ? 2 * st : st); i++) {
-				uint32_t e = em[i % st];
-
-				d[i] = (w->res[i] & e) | (d[i] & ~e);
-			}
+			sg_lane->merge(d, w->res, em, w->lanes);
+			if (in->wide)
+				sg_lane->merge(d + st, w->res + st, em, w->lanes);
 		}
 	}
 	if (wants_mask)
@@ -564,14 +586,14 @@ const struct sg_inst *sg_exec_valu(struct sg_wave *w, const struct sg_inst *in)
 	uint32_t *d;
 	uint64_t mask;
 
-	if (__builtin_expect(in->full || w->fp_slow, 0))
+	if (__builtin_expect((in->full && !in->signs) || w->fp_slow, 0))
 		return __builtin_expect(w->gpr_idx, 0) ? valu_indexed(w, in)
 						       : valu_full(w, in);
-	a = raw_row(w, in, 0);
+	a = signs_row(w, in, 0);
 	if (in->nsrc > 1)
-		b = raw_row(w, in, 1);
+		b = signs_row(w, in, 1);
 	if (in->nsrc > 2)
-		c = raw_row(w, in, 2);
+		c = signs_row(w, in, 2);
 	if (in->half) {
 		in->lane(w->res, a, b, c, all_on, st);
 		if (st == 64)
@@ -604,7 +626,7 @@ const struct sg_inst *sg_exec_vopd(struct sg_wave *w, const struct sg_inst *in)
 	b = y->nsrc > 1 ? sg_src_row(w, y, 1) : all_on;
 	c = y->nsrc > 2 ? sg_src_row(w, y, 2) : all_on;
 	memcpy(row, d, 4 * st);
-	if (y->full || w->fp_slow) {
+	if ((y->full && !y->signs) || w->fp_slow) {
 		/* The full path writes the register itself: save and put back. */
 		uint32_t old[SG_LANES_MAX];
 
