@@ -184,10 +184,11 @@ static const struct sg_inst *exec_write2(struct sg_wave *w, const struct sg_inst
 	unsigned int words = sg_elem_words(e);
 	uint8_t *p;
 
-	if (sg_lane->scatter(w->g->lds, w->g->lds_size, a, (uint32_t)offset2(in, 0),
+	if (sg_lane->scatter(w->g->lds, w->g->lds_size, a, (uint32_t)sg_ds_offset2(in, 0),
 		    w->v + in->src[1].off, words, w->em, w->lanes) &&
-		sg_lane->scatter(w->g->lds, w->g->lds_size, a, (uint32_t)offset2(in, 1),
-			w->v + in->src[2].off, words, w->em, w->lanes))
+		sg_lane->scatter(w->g->lds, w->g->lds_size, a,
+			(uint32_t)sg_ds_offset2(in, 1), w->v + in->src[2].off, words,
+			w->em, w->lanes))
 		return in + 1;
 	for (unsigned int i = 0; i < w->lanes; i++)
 		for (int k = 0; w->em[i] && k < 2; k++)
