@@ -415,6 +415,96 @@ static void test_duplicates(void **state)
 	code[1][15] = 0xbf;
 }
 
+/* Each of what is compared is enough to make two bodies of one kernel. */
+static void test_what_differs(void **state)
+{
+	static uint64_t *const numbers[] = {&kernel.vgpr_count, &kernel.agpr_count,
+		&kernel.sgpr_count, &kernel.sgpr_spills, &kernel.vgpr_spills,
+		&kernel.scratch, &kernel.lds};
+	const size_t n = sizeof(numbers) / sizeof(*numbers);
+
+	for (size_t i = 0; i <= n; i++) {
+		start("", NULL);
+		rck_lint_begin(&lint, "a.so", true);
+		place(0);
+		take();
+		assert_int_equal(lint.n_findings, 0);
+		if (i < n)
+			++*numbers[i];
+		else
+			kernel.declares_heap = !kernel.declares_heap;
+		take();
+		if (count(RCK_RULE_DUPLICATE_KERNEL_DIFFERS, RCK_STATUS_NEW) != 1 ||
+			lint.findings[lint.n_findings - 1].state != RCK_STATE_FAIL)
+			fail_msg("case %zu", i);
+		rck_lint_end(&lint);
+		stop();
+	}
+}
+
+static void test_internal_names(void **state)
+{
+	static const struct {
+		const char *name;
+		bool internal;
+	} names[] = {
+		{"_ZN12_GLOBAL__N_11kEv", true}, /* (anonymous namespace)::k() */
+		{"_ZL1kv", true},
+		{"_ZN1aL1kEv", true},
+		{"_Z1kv", false},
+		{"_ZN1a1kEv", false},
+		{"_ZN1a1LEv", false}, /* a name of its own: a::L() */
+		{"Lk", false},
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		start("", NULL);
+		rck_lint_begin(&lint, "a.so", true);
+		place(0);
+		kernel.name = names[i].name;
+		take();
+		kernel.vgpr_count++;
+		take();
+		if (!count(RCK_RULE_DUPLICATE_KERNEL_DIFFERS, RCK_STATUS_NEW) !=
+			names[i].internal)
+			fail_msg("%s", names[i].name);
+		rck_lint_end(&lint);
+		stop();
+	}
+}
+
+/* What linking moves is a literal that s_add_u32 or s_addc_u32 adds, and nothing else. */
+static void test_bodies(void **state)
+{
+	static const struct {
+		uint32_t word;
+		bool literal; /* the next dword is one that may differ */
+	} adds[] = {
+		{0x8004ff04, true},  /* s_add_u32 s4, s4, LITERAL */
+		{0x800404ff, true},  /* s_add_u32 s4, LITERAL, s4 */
+		{0x8205ff05, true},  /* s_addc_u32 s5, s5, LITERAL */
+		{0x8004040c, false}, /* s_add_u32 s4, s12, s4 */
+		{0x8084ff04, false}, /* s_sub_u32 s4, s4, LITERAL */
+		{0x8604ff04, false}, /* s_and_b32 s4, s4, LITERAL */
+		{0xbe8400ff, false}, /* s_mov_b32 s4, LITERAL */
+	};
+
+	for (size_t i = 0; i < sizeof(adds) / sizeof(*adds); i++) {
+		uint32_t a[] = {adds[i].word, 1, 0xbf810000};
+		uint32_t b[] = {adds[i].word, 2, 0xbf810000};
+		uint64_t ha = rck_lint_body((uint8_t *)a, sizeof(a));
+		uint64_t hb = rck_lint_body((uint8_t *)b, sizeof(b));
+
+		if ((ha == hb) != adds[i].literal)
+			fail_msg("0x%08x", adds[i].word);
+		/* behind it everything counts again, and so does the length */
+		b[1] = a[1];
+		b[2]++;
+		assert_true(ha != rck_lint_body((uint8_t *)b, sizeof(b)));
+		assert_true(ha != rck_lint_body((uint8_t *)a, sizeof(a) - 4));
+	}
+}
+
 static void test_allow(void **state)
 {
 	static const struct {
@@ -545,6 +635,9 @@ int main(void)
 		cmocka_unit_test(test_incomplete_allowed),
 		cmocka_unit_test(test_require_device_code),
 		cmocka_unit_test(test_duplicates),
+		cmocka_unit_test(test_what_differs),
+		cmocka_unit_test(test_internal_names),
+		cmocka_unit_test(test_bodies),
 		cmocka_unit_test(test_allow),
 		cmocka_unit_test(test_baseline),
 		cmocka_unit_test(test_levels),
