@@ -1,5 +1,8 @@
 #include "make.h"
 
+#include "container/kdb-wal.h"
+#include "util/range.h"
+
 #ifdef HAVE_KDB
 #include <bzlib.h>
 #include <md5.h>
@@ -297,6 +300,108 @@ static void test_wal(void **state)
 	free(log);
 	free(shm);
 }
+
+/* SQLite's checksum of a log (little-endian words), stored big-endian. */
+static void sum_log(uint32_t s[2], const char *p, size_t n)
+{
+	for (size_t i = 0; i < n; i += 8) {
+		s[0] += rck_le32(p + i) + s[1];
+		s[1] += rck_le32(p + i + 4) + s[0];
+	}
+}
+
+static void put_be32(struct rck_strbuf *sb, uint32_t v)
+{
+	for (int i = 3; i >= 0; i--)
+		rck_strbuf_addc(sb, (char)(v >> 8 * i));
+}
+
+struct frame {
+	uint32_t page, pages; /* pages: a commit's */
+	char fill;
+};
+
+static void put_log(
+	struct rck_strbuf *sb, uint32_t page_size, const struct frame *frames, size_t n)
+{
+	uint32_t s[2] = {0, 0};
+
+	put_be32(sb, 0x377f0682);
+	put_be32(sb, 3007000);
+	put_be32(sb, page_size);
+	for (uint32_t i = 0; i < 3; i++)
+		put_be32(sb, i);
+	sum_log(s, sb->buf, 24);
+	put_be32(sb, s[0]);
+	put_be32(sb, s[1]);
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_strbuf_ struct rck_strbuf head = RCK_STRBUF_INIT;
+		_cleanup_strbuf_ struct rck_strbuf page = RCK_STRBUF_INIT;
+
+		put_be32(&head, frames[i].page);
+		put_be32(&head, frames[i].pages);
+		while (page.len < page_size)
+			rck_strbuf_addc(&page, frames[i].fill);
+		sum_log(s, head.buf, 8);
+		sum_log(s, page.buf, page.len);
+		put_be32(&head, 1); /* the header's salts */
+		put_be32(&head, 2);
+		put_be32(&head, s[0]);
+		put_be32(&head, s[1]);
+		put(sb, head.buf, head.len);
+		put(sb, page.buf, page.len);
+	}
+}
+
+/* The first byte of each page of a database of two, "ab", with a log; or the error. */
+static void expect_pages(
+	uint32_t page_size, const struct frame *frames, size_t n, const char *expected)
+{
+	_cleanup_strbuf_ struct rck_strbuf log = RCK_STRBUF_INIT, got = RCK_STRBUF_INIT;
+	uint8_t db[1024] = {0};
+	struct rck_bytes *bytes;
+	struct rck_diag diag;
+	struct rck_slice s;
+
+	memset(db, 'a', 512);
+	memset(db + 512, 'b', 512);
+	db[16] = 2; /* pages of 512 bytes */
+	db[17] = 0;
+	db[18] = db[19] = 2;
+	put_log(&log, page_size, frames, n);
+	if (rck_kdb_apply_wal((struct rck_slice){db, sizeof(db), 0}, slice_of(&log),
+		    &bytes, &diag)) {
+		assert_string_equal(diag.msg, expected);
+		assert_null(bytes);
+		return;
+	}
+	s = rck_bytes_slice(bytes);
+	for (uint64_t at = 0; at < s.size; at += 512)
+		rck_strbuf_addc(&got, s.data[at] ? (char)s.data[at] : '0');
+	assert_string_equal(got.buf, expected);
+	assert_false(rck_kdb_in_wal_mode(s));
+	rck_bytes_unref(bytes);
+}
+
+#define EXPECT(page_size, expected, ...)                                                 \
+	expect_pages(page_size, (const struct frame[]){__VA_ARGS__},                     \
+		sizeof((const struct frame[]){__VA_ARGS__}) / sizeof(struct frame),      \
+		expected)
+
+static void test_wal_frames(void **state)
+{
+	EXPECT(512, "ab", {1, 0, 'x'}); /* never committed */
+	EXPECT(512, "ax", {2, 2, 'x'});
+	EXPECT(512, "axy", {2, 0, 'x'}, {3, 3, 'y'}); /* grows */
+	EXPECT(512, "a", {2, 0, 'x'}, {1, 1, 'a'});   /* shrinks: page 2 is no more */
+	EXPECT(512, "ay", {2, 2, 'x'}, {2, 2, 'y'});  /* the last one counts */
+	EXPECT(512, "ax", {2, 2, 'x'}, {1, 0, 'z'});  /* behind the last commit */
+	EXPECT(512, "ax0", {2, 3, 'x'});              /* a page that nobody wrote */
+	EXPECT(512, "ab", {0, 2, 'x'}, {2, 2, 'y'});  /* there is no page 0 */
+	EXPECT(512, "its -wal claims 99 pages, more than both files hold", {2, 99, 'x'});
+	EXPECT(1024, "its -wal has pages of 1024 bytes, the database of 512",
+		{2, 2, 'x'});
+}
 #else
 static void test_rows(void **state)
 {
@@ -318,6 +423,7 @@ int main(void)
 		cmocka_unit_test(test_bad_rows),
 		cmocka_unit_test(test_schemas),
 		cmocka_unit_test(test_wal),
+		cmocka_unit_test(test_wal_frames),
 #endif
 	};
 

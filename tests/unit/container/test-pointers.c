@@ -93,7 +93,7 @@ static void test_targets(void **state)
 		skip();
 }
 
-/* One bundle of a section that no name gives away, one that no wrapper leads to, and a
+/* One bundle of a section that no name gives away, one whose first bytes do, one that no wrapper leads to, and a
  * wrapper that leads to none. */
 static void test_walk(void **state)
 {
@@ -119,7 +119,7 @@ static void test_walk(void **state)
 				"wrapper: HIP does not see them");
 	}
 	rck_file_close(file);
-	assert_int_equal(by_kind[RCK_ITEM_CODE_OBJECT], 6);
+	assert_int_equal(by_kind[RCK_ITEM_CODE_OBJECT], 8);
 	assert_int_equal(elsewhere, 2);
 	assert_int_equal(by_kind[RCK_ITEM_INCOMPLETE], 1);
 	assert_int_equal(by_kind[RCK_ITEM_NOTE], 1);

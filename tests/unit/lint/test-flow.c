@@ -105,6 +105,25 @@ static const struct {
 		"s_add_u32 s4, s8, s20\ns_addc_u32 s5, s9, 0\n"
 		"s_load_dwordx2 s[4:5], s[4:5], 0x0\ns_setpc_b64 s[30:31]\n",
 		"gfx90a", false, 8, 0, 0, LLONG_MIN, 80, false},
+	{"the sign of a half, extended",
+		"s_mov_b32 s20, 0x18000\ns_sext_i32_i16 s16, s20\ns_mov_b32 s17, 0\n"
+		"s_cmp_lt_i32 s16, s17\ns_mov_b32 s18, 80\ns_mov_b32 s19, 24\n"
+		"s_cselect_b32 s20, s18, s19\n"
+		"s_add_u32 s4, s8, s20\ns_addc_u32 s5, s9, 0\n"
+		"s_load_dwordx2 s[4:5], s[4:5], 0x0\ns_setpc_b64 s[30:31]\n",
+		"gfx90a", false, 8, 0, 0, LLONG_MIN, 80, false},
+	{"vector registers that a callee sees, and may change",
+		"v_mov_b32 v20, s8\nv_mov_b32 v21, s9\n"
+		"s_getpc_b64 s[4:5]\ns_add_u32 s4, s4, 500\ns_addc_u32 s5, s5, 0\n"
+		"s_swappc_b64 s[30:31], s[4:5]\n"
+		"flat_load_dwordx2 v[2:3], v[20:21]\ns_endpgm\n",
+		"gfx90a", false, 8, 1, 0, 0, LLONG_MIN, true},
+	{"and those that it keeps",
+		"v_mov_b32 v40, s8\nv_mov_b32 v41, s9\n"
+		"s_getpc_b64 s[4:5]\ns_add_u32 s4, s4, 500\ns_addc_u32 s5, s5, 0\n"
+		"s_swappc_b64 s[30:31], s[4:5]\n"
+		"flat_load_dwordx2 v[2:3], v[40:41]\ns_endpgm\n",
+		"gfx90a", false, 8, 1, 0, 0, 0, false},
 	{"the spellings of gfx11",
 		"s_load_b64 s[4:5], s[8:9], 0x50\nscratch_store_b32 off, v40, s33\n"
 		"s_setpc_b64 s[30:31]\n",
