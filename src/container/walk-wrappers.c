@@ -153,7 +153,9 @@ static enum rck_step judge_next(struct rck_file *file, struct rck_frame *frame)
 		return RCK_STEP_MORE;
 	}
 	w->next++;
-	found = bsearch(&target, w->records, w->n_records, sizeof(*found), compare);
+	found = w->n_records ? bsearch(&target, w->records, w->n_records, sizeof(*found),
+				       compare)
+			     : NULL;
 	if (!found)
 		return push_elsewhere(file, frame, &w->items[w->next - 1]);
 	w->named += found->fatbin;
