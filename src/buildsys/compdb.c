@@ -151,11 +151,9 @@ int rck_compdb_load(const char *path, struct rck_compdb *db, struct rck_diag *di
 	f = fopen(path, "re");
 	if (!f)
 		return rck_fail(diag, -errno, RCK_OFFSET_NONE, "cannot open%s: %s",
-			inside ? " its compile_commands.json" : "",
-			strerror(errno));
+			inside ? " its compile_commands.json" : "", strerror(errno));
 	if (!fstat(fileno(f), &st) && !S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
-		return rck_fail(diag, -EINVAL, RCK_OFFSET_NONE,
-			"%sis not a regular file",
+		return rck_fail(diag, -EINVAL, RCK_OFFSET_NONE, "%sis not a regular file",
 			inside ? "its compile_commands.json " : "");
 	err = read_all(f, &text, diag);
 	return err ? err : rck_compdb_read(text.buf, text.len, db, diag);

@@ -105,8 +105,7 @@ static void judge_unit(struct rck_lint *l, const struct rck_hip_unit *u)
 				rows[i].line, rows[i].text);
 		else
 			rck_lint_source_state(l, rows[i].rule,
-				u->trouble ? RCK_STATE_NOT_CHECKABLE
-					   : RCK_STATE_PASS);
+				u->trouble ? RCK_STATE_NOT_CHECKABLE : RCK_STATE_PASS);
 	if (u->trouble) {
 		struct rck_diag diag = {.offset = RCK_OFFSET_NONE};
 
@@ -194,7 +193,8 @@ static void print_units(const struct rck_hip_units *u)
 }
 
 /* What cannot be read is in the report, too. */
-static void tell_trouble(struct rck_lint *l, const char *path, const struct rck_diag *diag)
+static void tell_trouble(
+	struct rck_lint *l, const char *path, const struct rck_diag *diag)
 {
 	rck_error_diag(path, diag);
 	if (!l)
@@ -228,8 +228,8 @@ static int check_database(struct rck_lint *l, const char *path)
 		print_units(&u);
 	for (size_t i = 0; l && i < u.n; i++)
 		judge_unit(l, &u.units[i]);
-	rck_notice("'%s': %zu HIP source%s, %zu other%s", path, u.n,
-		u.n == 1 ? "" : "s", u.others, u.others == 1 ? "" : "s");
+	rck_notice("'%s': %zu HIP source%s, %zu other%s", path, u.n, u.n == 1 ? "" : "s",
+		u.others, u.others == 1 ? "" : "s");
 	rck_hip_units_release(&u);
 	rck_compdb_release(&db);
 	return status;

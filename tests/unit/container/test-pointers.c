@@ -93,8 +93,8 @@ static void test_targets(void **state)
 		skip();
 }
 
-/* One bundle of a section that no name gives away, one whose first bytes do, one that no wrapper leads to, and a
- * wrapper that leads to none. */
+/* One bundle of a section that no name gives away, one whose first bytes do, one that no
+ * wrapper leads to, and a wrapper that leads to none. */
 static void test_walk(void **state)
 {
 	char *path = fixture("wrappers.so");
