@@ -608,13 +608,13 @@ static void multiply(struct work *k, bool saturate)
 	for (unsigned int i = 0; i < s->m; i++)
 		for (unsigned int j = 0; j < s->n; j++) {
 			int64_t sum = k->mc[i * s->n + j].i;
-			double *d = &k->dc[i * s->n + j];
+			double *d = s->d == 'd' ? &k->dc[i * s->n + j] : NULL;
 
 			for (unsigned int x = 0; x < k->stored; x++) {
 				unsigned int a = i * k->stored + x,
 					     b = k->at[a] * s->n + j;
 
-				if (s->d == 'd')
+				if (d)
 					*d = fma(k->da[a], k->db[b], *d);
 				else
 					sum += (int64_t)k->ma[a].i * k->mb[b].i;

@@ -272,7 +272,7 @@ static uint64_t bits_at(const uint8_t *p, int from, int n)
 static double field_value(uint64_t x, int bits, char num)
 {
 	int64_t s = x >> (bits - 1) & 1 ? (int64_t)x - (1ll << bits) : (int64_t)x;
-	int mant = bits == 16 ? 10 : bits - 5, e = (int)(x >> mant) & 31;
+	int mant = bits == 16 ? 10 : bits > 5 ? bits - 5 : 0, e = (int)(x >> mant) & 31;
 	uint64_t m = x & ((1ull << mant) - 1);
 	double v;
 
