@@ -306,8 +306,9 @@ static int run_command(const char *folder, int n, char **operands)
 		return 128 + WTERMSIG(status);
 	}
 	if (sanitize && reports.opened && execute)
-		rck_notice(reports.findings ? "soft: the sanitizer has %u findings"
-					    : "soft: the sanitizer found nothing",
+		rck_notice(reports.findings == 1 ? "soft: the sanitizer has 1 finding"
+			   : reports.findings    ? "soft: the sanitizer has %u findings"
+						 : "soft: the sanitizer found nothing",
 			reports.findings);
 	if (reports.findings && !WEXITSTATUS(status))
 		return RCK_EXIT_FINDINGS;

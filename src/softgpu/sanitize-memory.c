@@ -97,14 +97,12 @@ static void lds_load(const struct sg_san_step *t, uint32_t off, unsigned int byt
 		uint32_t at = off + 4 * k, end = off + bytes;
 		unsigned int size = end - at < 4 ? end - at : 4;
 		struct sg_san_origin here = {t->in, at, SAN_UNINIT_LDS, false};
-		bool undef = false;
+		bool undef = true;
 
+		/* a register has no state by bytes: one that was written is enough, since
+		 * a structure may be loaded with its padding */
 		for (uint32_t w = at & ~3u; w < at + size; w += 4) {
-			unsigned int m = bytes_in(w, at, size);
-
-			if ((t->g->lds_bytes[w / 4] & m) == m)
-				continue;
-			undef = true;
+			undef &= !(t->g->lds_bytes[w / 4] & bytes_in(w, at, size));
 			if (t->g->lds_from[w / 4].in)
 				here = t->g->lds_from[w / 4];
 		}
@@ -188,15 +186,18 @@ void sg_san_step_lds(const struct sg_san_step *t)
 void sg_san_step_cross(const struct sg_san_step *t)
 {
 	const struct sg_inst *in = t->in;
-	struct sg_san_origin from = {0};
-	uint64_t exec = sg_exec(t->w), undef = 0, source;
+	struct sg_san_origin from = {0}, address_from = {0};
+	uint64_t exec = sg_exec(t->w), undef = 0, source, address;
 
 	sg_san_check_pending(t, false);
 	if (!strcmp(in->op->name, "ds_bpermute_b32")) {
 		source = sg_san_source(t, 1, -1, &from) & exec;
 		for (unsigned int i = 0; source && i < t->w->lanes; i++)
 			undef |= (source >> sg_bpermute_from(t->w, in, i) & 1) << i;
-		undef |= sg_san_source(t, 0, -1, &from);
+		address = sg_san_source(t, 0, -1, &address_from) & exec;
+		if (address)
+			from = address_from;
+		undef |= address;
 	}
 	sg_san_result(t, &in->dst[0], 0, exec, undef, &from);
 	sg_san_issue(t, SAN_BY_LGKM, &in->dst[0]);

@@ -2,6 +2,7 @@
  * Watching execution, instruction by instruction: RCK_SOFT_TRACE writes each one with its
  * wave, RCK_SOFT_COUNT counts them by kernel and operation, RCK_SOFT_SANITIZE checks
  * them. Each is a file's name, or - (also 1) for stderr. Without them nothing here runs.
+ * The first two have the groups run one after another.
  */
 #include "softgpu/sanitize.h"
 
@@ -14,11 +15,21 @@ struct watch {
 	FILE *trace, *count, *findings;
 	struct sg_san *san;
 	uint64_t total, lanes;
+	char line[360]; /* of the source, that the trace named last */
 	struct {
 		const struct sg_op *op;
 		uint64_t n;
 	} op[4096]; /* open addressing by the operation's address */
 };
+
+/* The kernel's name, of which nothing may drive a terminal: it comes from a file. */
+static void print_kernel(FILE *f, const struct sg_run *r)
+{
+	const char *p = r->k.launch->kernel;
+
+	for (p = p ? p : "?"; *p; p++)
+		fputc((unsigned char)*p < 0x20 || *p == 0x7f ? '?' : *p, f);
+}
 
 static FILE *open_env(const char *name)
 {
@@ -28,6 +39,16 @@ static FILE *open_env(const char *name)
 		return NULL;
 	return strcmp(path, "-") && strcmp(path, "1") ? fopen(path, "ae")
 						      : fdopen(dup(2), "a");
+}
+
+static void trace_launch(const struct watch *x, const struct sg_run *r)
+{
+	const struct sg_packet *p = &r->k.launch->packet;
+
+	print_kernel(x->trace, r);
+	fprintf(x->trace, ": %llu workgroups of %u,%u,%u, waves of %u\n",
+		(unsigned long long)r->k.ngroups, p->workgroup_size[0],
+		p->workgroup_size[1], p->workgroup_size[2], r->k.lanes);
 }
 
 bool sg_watch_open(struct sg_run *r)
@@ -45,6 +66,8 @@ bool sg_watch_open(struct sg_run *r)
 	x->count = count;
 	x->findings = findings;
 	x->san = findings ? sg_san_new(findings) : NULL;
+	if (trace)
+		trace_launch(x, r);
 	r->watch = x;
 	r->serial = trace || count;
 	return true;
@@ -59,18 +82,26 @@ static void count(struct watch *x, const struct sg_wave *w, const struct sg_op *
 	x->op[h].op = op;
 	x->op[h].n++;
 	x->total++;
-	x->lanes += (uint64_t)__builtin_popcountll(sg_exec(w));
+	if (op->name[0] != 's') /* a scalar operation is the wave's, not its lanes' */
+		x->lanes += (uint64_t)__builtin_popcountll(sg_exec(w));
 }
 
 static void trace_line(struct watch *x, struct sg_wave *w, const struct sg_inst *in)
 {
-	char text[256] = "";
+	int64_t off = (int64_t)(in->pc - w->g->run->k.entry->pc);
+	char text[256] = "", place[24], line[sizeof(x->line)];
+	bool moved;
 
 	sg_program_text_locked((struct sg_program *)w->p, in->pc, text, sizeof(text));
-	fprintf(x->trace, "%u,%u,%u:%u %6llx exec %016llx scc %u  %s\n", w->g->id[0],
-		w->g->id[1], w->g->id[2], w->index,
-		(unsigned long long)(in->pc - w->g->run->k.entry->pc),
-		(unsigned long long)sg_exec(w), w->s[SG_S_SCC], text);
+	snprintf(place, sizeof(place), "%c%llx", off < 0 ? '-' : '+',
+		(unsigned long long)(off < 0 ? -off : off));
+	moved = sg_code_line(w->p->code, in->pc, line, sizeof(line)) &&
+		strcmp(line, x->line) != 0;
+	if (moved)
+		strcpy(x->line, line);
+	fprintf(x->trace, "%u,%u,%u:%u %6s exec %016llx scc %u  %s%s%s\n", w->g->id[0],
+		w->g->id[1], w->g->id[2], w->index, place, (unsigned long long)sg_exec(w),
+		w->s[SG_S_SCC], text, moved ? "  ; " : "", moved ? line : "");
 }
 
 void sg_watch_group_begin(struct sg_group *g)
@@ -115,17 +146,17 @@ static int by_count(const void *a, const void *b)
 void sg_watch_close(struct sg_run *r)
 {
 	struct watch *x = r->watch;
-	const char *kernel = r->k.launch->kernel;
 
 	if (!x)
 		return;
 	if (x->count && r->k.entry) {
 		qsort(x->op, 4096, sizeof(x->op[0]), by_count);
+		print_kernel(x->count, r);
 		fprintf(x->count,
-			"%s: %llu wave instructions, %llu lane instructions, %llu "
+			": %llu wave instructions, %llu lane instructions, %llu "
 			"workgroups\n",
-			kernel ? kernel : "?", (unsigned long long)x->total,
-			(unsigned long long)x->lanes, (unsigned long long)r->k.ngroups);
+			(unsigned long long)x->total, (unsigned long long)x->lanes,
+			(unsigned long long)r->k.ngroups);
 		for (size_t i = 0; i < 4096 && x->op[i].n; i++)
 			fprintf(x->count, "  %12llu %s\n", (unsigned long long)x->op[i].n,
 				x->op[i].op->name);

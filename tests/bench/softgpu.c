@@ -1,9 +1,9 @@
 /*
  * The software device's speed on the bundled kernels (gfx1030, clang-15), each result
  * held to double precision on the way: wave instructions a second and core, the same
- * arithmetic by PoCL on this CPU beside it, scaling over processors, and where the time
- * goes. All numbers of one run, of this machine and of this minute; nothing here passes
- * or fails on time. Usage: softgpu [-O0 -O1 ...]
+ * arithmetic by PoCL on this CPU beside it, scaling over processors, where the time goes,
+ * and what the sanitizer costs. All numbers of one run, of this machine and of this
+ * minute; nothing here passes or fails on time. Usage: softgpu [-O0 -O1 ...]
  */
 #include "softgpu.h"
 
@@ -45,6 +45,7 @@ static struct row {
 	char name[32];
 	const char *level;
 	double instructions, first, core, one, two, peer, error;
+	double sanitized, sanitized_two; /* times the plain run */
 	double share[BENCH_CLASSES];
 	bool has_share;
 } rows[MAX_ROWS];
@@ -172,6 +173,15 @@ static double count(struct job *j)
 	return n;
 }
 
+/* What the sanitizer costs: once, as times of the best plain run. */
+static void sanitized(struct job *j, struct row *r)
+{
+	setenv("RCK_SOFT_SANITIZE", "/dev/null", 1);
+	r->sanitized = once(j, 1, bench_cpu) / r->core;
+	r->sanitized_two = once(j, 2, bench_wall) / r->two;
+	unsetenv("RCK_SOFT_SANITIZE");
+}
+
 static void launch(struct job *j, const struct sg_image *image, const char *prefix,
 	const uint32_t block[2], const uint32_t grid[2], void *args)
 {
@@ -206,6 +216,7 @@ static void report(
 	r->error = error;
 	r->instructions = count(j);
 	best(j, r);
+	sanitized(j, r);
 	r->has_share = bench_profile(run_once, j, 0.5, r->share);
 	printf("%-15s %s  %11.0f %9.5f %7.1f %8.3f %7.2f ", j->name, level,
 		r->instructions, r->core, r->instructions / r->core * 1e-6, first,
@@ -321,6 +332,15 @@ static void print_shares(void)
 	}
 }
 
+static void print_sanitized(void)
+{
+	printf("\nunder the sanitizer, times the plain run: on one core; by two "
+	       "threads\n");
+	for (size_t i = 0; i < n_rows; i++)
+		printf("%-15s %s  %6.1f %6.1f\n", rows[i].name, rows[i].level,
+			rows[i].sanitized, rows[i].sanitized_two);
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const levels[] = {"-O0", "-O1", "-O3"};
@@ -353,5 +373,6 @@ int main(int argc, char **argv)
 			gemm(level, 256, "gemm 256^3", peer.gemm256);
 	}
 	print_shares();
+	print_sanitized();
 	return 0;
 }
