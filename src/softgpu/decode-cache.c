@@ -23,7 +23,7 @@
 struct chunk {
 	struct chunk *next;
 	size_t used, size;
-	uint8_t data[];
+	_Alignas(64) uint8_t data[];
 };
 
 struct row_entry {
@@ -74,10 +74,8 @@ void *sg_program_alloc(struct sg_program *p, size_t size)
 		if (!n)
 			return NULL;
 		n->next = c->chunks;
-		n->used = 64 - sizeof(*n) % 64;
+		n->used = 0;
 		n->size = want;
-		if (n->size - n->used < size)
-			n->used = 0;
 		c->chunks = n;
 	}
 	mem = c->chunks->data + c->chunks->used;
