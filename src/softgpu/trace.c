@@ -16,6 +16,7 @@ struct watch {
 	struct sg_san *san;
 	uint64_t total, lanes;
 	char line[360]; /* of the source, that the trace named last */
+	bool named;     /* the launch, by the trace */
 	struct {
 		const struct sg_op *op;
 		uint64_t n;
@@ -66,8 +67,6 @@ bool sg_watch_open(struct sg_run *r)
 	x->count = count;
 	x->findings = findings;
 	x->san = findings ? sg_san_new(findings) : NULL;
-	if (trace)
-		trace_launch(x, r);
 	r->watch = x;
 	r->serial = trace || count;
 	return true;
@@ -92,6 +91,9 @@ static void trace_line(struct watch *x, struct sg_wave *w, const struct sg_inst 
 	char text[256] = "", place[24], line[sizeof(x->line)];
 	bool moved;
 
+	if (!x->named)
+		trace_launch(x, w->g->run);
+	x->named = true;
 	sg_program_text_locked((struct sg_program *)w->p, in->pc, text, sizeof(text));
 	snprintf(place, sizeof(place), "%c%llx", off < 0 ? '-' : '+',
 		(unsigned long long)(off < 0 ? -off : off));
