@@ -310,8 +310,15 @@ void sg_interrupt(struct sg_wave *w)
 
 void sg_place(const struct sg_wave *w, uint64_t pc, char *text, size_t cap)
 {
-	int64_t off = (int64_t)(pc - w->g->run->k.entry->pc);
+	const struct sg_kernel *k = &w->g->run->k;
+	uint64_t kd = k->launch->packet.kernel_object, entry = k->entry->pc;
 	char line[360];
+	int64_t off;
+
+	/* what does nothing is left out of what runs, also at the kernel's beginning */
+	if (kd)
+		entry = kd + rck_le64((const uint8_t *)(uintptr_t)kd + 16);
+	off = (int64_t)(pc - entry);
 
 	*text = '\0';
 	if (!pc)
