@@ -41,7 +41,8 @@ static const struct sg_inst *taken(struct sg_wave *w, const struct sg_inst *in)
 	SG_OP_ENTRY(ID, {NAME, "", SG_OP_NOP, 0, NULL, sg_exec_nothing, NULL})
 /* Ordering, caches and prefetch: every access here is done at once and in order. */
 #define WAIT(ID, NAME)                                                                   \
-	SG_OP_ENTRY(ID, {NAME, "", SG_OP_NOP | SG_OP_WAIT, 0, NULL, sg_exec_nothing, NULL})
+	SG_OP_ENTRY(                                                                     \
+		ID, {NAME, "", SG_OP_NOP | SG_OP_WAIT, 0, NULL, sg_exec_nothing, NULL})
 WAIT(waitcnt, "s_waitcnt");
 WAIT(waitcnt_vs, "s_waitcnt_vscnt");
 WAIT(waitcnt_vm, "s_waitcnt_vmcnt");

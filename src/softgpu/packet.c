@@ -249,7 +249,7 @@ static bool all_zero(struct sg_signal *const *deps)
 	return true;
 }
 
-/* What names no signal of ours is ready: running it says so. */
+/* What is malformed is ready: running it says so. */
 bool sg_packet_ready(const void *packet)
 {
 	const hsa_barrier_and_packet_t *b = packet;
@@ -269,7 +269,7 @@ bool sg_packet_ready(const void *packet)
 		if (v->header.AmdFormat != HSA_AMD_PACKET_TYPE_BARRIER_VALUE)
 			return true;
 		s = signal_of(v->signal.handle, &bad);
-		return !s ||
+		return !s || v->cond > HSA_SIGNAL_CONDITION_GTE ||
 		       sg_condition_holds(v->cond, sg_signal_load(s) & v->mask, v->value);
 	}
 	return true;

@@ -79,17 +79,23 @@ static bool may_take(const struct sg_queue *q)
 	       has_packet(q);
 }
 
+/* Where nothing is executed a packet that waits stays in the ring, looked at again before
+ * long: nobody who rings has to wait for it. */
+static void take_all(struct sg_queue *q)
+{
+	pthread_mutex_lock(&q->taking);
+	while (may_take(q) &&
+		(sg_executes() || sg_packet_ready(slot(q, q->amd.read_dispatch_id))))
+		take(q);
+	pthread_mutex_unlock(&q->taking);
+}
+
 bool sg_queue_ring(struct sg_queue *q, int64_t index)
 {
-	bool all;
-
-	if (sg_executes() || pthread_mutex_trylock(&q->taking))
+	if (sg_executes())
 		return false;
-	while (may_take(q) && sg_packet_ready(slot(q, q->amd.read_dispatch_id)))
-		take(q);
-	all = (int64_t)q->amd.read_dispatch_id > index;
-	pthread_mutex_unlock(&q->taking);
-	return all;
+	take_all(q);
+	return (int64_t)q->amd.read_dispatch_id > index;
 }
 
 static void free_queue(struct sg_queue *q)
@@ -109,15 +115,13 @@ static void *run(void *arg)
 		int64_t rung = sg_signal_load(q->doorbell);
 		bool awaited;
 
-		pthread_mutex_lock(&q->taking);
-		while (may_take(q))
-			take(q);
-		pthread_mutex_unlock(&q->taking);
+		take_all(q);
 		/* the callback may destroy the queue, or wait for what another thread
 		 * does */
 		if (q->status != HSA_STATUS_SUCCESS && !q->failed)
 			fail(q, q->status);
-		/* rung for a packet whose header is not there yet: nobody rings again */
+		/* rung for a packet whose header is not there yet, or that waits: nobody
+		 * rings again */
 		awaited = !q->failed && rung >= (int64_t)q->amd.read_dispatch_id;
 		sg_signal_wait(q->doorbell, HSA_SIGNAL_CONDITION_NE, rung,
 			awaited ? HEADER_POLL_NS : UINT64_MAX, &q->stop);

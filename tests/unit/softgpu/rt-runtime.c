@@ -577,7 +577,13 @@ static void hostile_packets(void **state)
 {
 	hsa_signal_t done = make_signal(1);
 	const struct sg_packet good = dispatch(done);
-	struct sg_packet bad[16];
+	const hsa_amd_barrier_value_packet_t odd = {
+		.header = {HSA_PACKET_TYPE_VENDOR_SPECIFIC,
+			HSA_AMD_PACKET_TYPE_BARRIER_VALUE},
+		.signal = done,
+		.cond = 77,
+	};
+	struct sg_packet bad[17];
 	size_t n = 0;
 
 	bad[n] = good, bad[n++].header = 4; /* agent dispatch */
@@ -595,6 +601,7 @@ static void hostile_packets(void **state)
 	bad[n] = good, bad[n++].completion_signal = 0x1000;
 	bad[n] = good, bad[n++].completion_signal = UINT64_MAX & ~UINT64_C(63);
 	bad[n] = good, bad[n++].completion_signal = kernel_object & ~UINT64_C(63);
+	memcpy(&bad[n++], &odd, sizeof(odd));
 	for (size_t i = 0; i < n; i++) {
 		struct queue q;
 
