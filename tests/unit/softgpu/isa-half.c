@@ -294,9 +294,20 @@ static void put_a(struct machine *m, uint16_t a)
 		machine_v(m, 0)[i] = a;
 }
 
+static char **named; /* operations to take through all pairs; none: each */
+
+static bool is_named(const char *name)
+{
+	for (char **n = named; n && *n; n++)
+		if (!strcmp(*n, name))
+			return true;
+	return !named || !*named;
+}
+
 static void two(bool all)
 {
 	struct machine *m = machine_new("gfx1030", 64);
+	size_t done = 0;
 
 	if (!m)
 		skip();
@@ -304,6 +315,9 @@ static void two(bool all)
 		char text[96];
 		const struct sg_inst *in;
 
+		if (all && !is_named(binary[k].name))
+			continue;
+		done++;
 		snprintf(text, sizeof(text), "%s %s", binary[k].name, binary[k].args);
 		in = decoded(m, text);
 		for (size_t e = 0; e < EDGES; e++) {
@@ -326,6 +340,7 @@ static void two(bool all)
 		if (all)
 			print_message("%s: all 2^32 pairs\n", text);
 	}
+	assert_true(done > 0);
 	machine_free(m);
 }
 
@@ -436,6 +451,7 @@ int main(int argc, char **argv)
 		number_f[h] = (float)f;
 	}
 	if (argc > 1 && !strcmp(argv[1], "all")) {
+		named = argv + 2;
 		if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("f16c")) {
 			printf("no AVX2 or F16C\n");
 			return 77;
