@@ -109,8 +109,9 @@ struct sg_launch {
  *
  * Environment: RCK_SOFT_TRACE, RCK_SOFT_COUNT and RCK_SOFT_SANITIZE, each a file to
  * append to or "-" (also "1") for stderr: every instruction, counts a kernel, findings.
- * They make execution slow, and the first two make it serial. RCK_SOFT_FALSIFY=operation makes that vector or
- * matrix operation wrong on purpose, the negative control of numeric tests.
- * RCK_SOFT_SIMD=plain or avx2 takes a lower build of the lane loops than the CPU allows.
+ * They make execution slow, and the first two make it serial. RCK_SOFT_FALSIFY=operation
+ * makes that vector or matrix operation wrong on purpose, the negative control of numeric
+ * tests. RCK_SOFT_SIMD=plain or avx2 takes a lower build of the lane loops than the CPU
+ * allows.
  */
 int sg_exec_run(const struct sg_launch *launch, struct sg_fault *fault);
