@@ -18,7 +18,7 @@
 
 enum num { UNORM, SNORM, USCALED, SSCALED, UINT, SINT, OGL, FLOAT };
 
-/* gfx9's numbers; fields from the lowest bits up. */
+/* gfx9's numbers, all that its four bits can say; fields from the lowest bits up. */
 static const struct layout {
 	const char *name;
 	uint8_t bits[4];
@@ -38,6 +38,7 @@ static const struct layout {
 	{"16_16_16_16", {16, 16, 16, 16}},
 	{"32_32_32", {32, 32, 32}},
 	{"32_32_32_32", {32, 32, 32, 32}},
+	{"RESERVED_15", {0}},
 };
 
 static const char *const num_names[] = {
@@ -114,7 +115,7 @@ static bool parse_format(const char *s, enum sg_gen gen, struct format *f)
 			f->layout = n & 15;
 			f->num = n >> 4 & 7;
 		}
-		return f->layout && f->layout < nl;
+		return layouts[f->layout].bits[0] != 0;
 	}
 	for (s++; *s && *s != ']';) {
 		size_t len = strcspn(s, ",]");
@@ -142,7 +143,7 @@ static bool parse_format(const char *s, enum sg_gen gen, struct format *f)
 		}
 		s += len + (s[len] == ',');
 	}
-	if (layout <= 0 || number < 0)
+	if (layout < 0 || !layouts[layout].bits[0] || number < 0)
 		return false;
 	f->layout = (uint8_t)layout;
 	f->num = (uint8_t)number;
