@@ -149,15 +149,48 @@ static hsa_status_t dispatch(
 
 /* ------------------------------------------------------------------- barriers */
 
-static void wait_all(struct sg_queue *q, struct sg_signal *const *deps)
+static bool is_barrier_value(const hsa_amd_vendor_packet_header_t *p)
 {
-	for (int i = 0; i < N_DEPS; i++)
-		if (deps[i])
-			sg_signal_wait(deps[i], HSA_SIGNAL_CONDITION_EQ, 0, UINT64_MAX,
-				&q->stop);
+	return (p->header & 0xff) == HSA_PACKET_TYPE_VENDOR_SPECIFIC &&
+	       p->AmdFormat == HSA_AMD_PACKET_TYPE_BARRIER_VALUE;
 }
 
-static bool any_zero(struct sg_signal *const *deps)
+/* The signals that a packet waits for, NULL where there is none; says why it cannot. */
+static const char *dependencies(const void *packet, struct sg_signal **deps)
+{
+	const hsa_barrier_and_packet_t *b = packet;
+	const hsa_amd_barrier_value_packet_t *v = packet;
+	uint16_t type = b->header & 0xff;
+	bool bad = false;
+
+	memset(deps, 0, N_DEPS * sizeof(*deps));
+	if (is_barrier_value(packet)) {
+		deps[0] = signal_of(v->signal.handle, &bad);
+		if (!bad && v->cond > HSA_SIGNAL_CONDITION_GTE)
+			return "a barrier with an unknown condition";
+	} else if (type == HSA_PACKET_TYPE_BARRIER_AND ||
+		   type == HSA_PACKET_TYPE_BARRIER_OR) {
+		for (int i = 0; i < N_DEPS; i++)
+			deps[i] = signal_of(b->dep_signal[i].handle, &bad);
+	}
+	return bad ? "a barrier on what is no signal" : NULL;
+}
+
+/* A dependency is met once its signal was seen at 0, whatever it says later: it is taken
+ * off the packet. */
+static bool all_met(hsa_barrier_and_packet_t *p, struct sg_signal *const *deps)
+{
+	bool all = true;
+
+	for (int i = 0; i < N_DEPS; i++)
+		if (!deps[i] || !sg_signal_load(deps[i]))
+			p->dep_signal[i].handle = 0;
+		else
+			all = false;
+	return all;
+}
+
+static bool any_met(struct sg_signal *const *deps)
 {
 	bool none = true;
 
@@ -171,112 +204,59 @@ static bool any_zero(struct sg_signal *const *deps)
 	return none;
 }
 
-static void wait_any(struct sg_queue *q, struct sg_signal *const *deps)
+/* What is malformed is ready: running it says so. */
+bool sg_packet_ready(void *packet)
 {
+	const hsa_amd_barrier_value_packet_t *v = packet;
+	struct sg_signal *deps[N_DEPS];
+
+	if (dependencies(packet, deps))
+		return true;
+	if (is_barrier_value(packet))
+		return !deps[0] || sg_condition_holds(v->cond,
+					   sg_signal_load(deps[0]) & v->mask, v->value);
+	switch (v->header.header & 0xff) {
+	case HSA_PACKET_TYPE_BARRIER_AND:
+		return all_met(packet, deps);
+	case HSA_PACKET_TYPE_BARRIER_OR:
+		return any_met(deps);
+	}
+	return true;
+}
+
+static hsa_status_t barrier(struct sg_queue *q, uint64_t index, void *packet)
+{
+	struct sg_signal *deps[N_DEPS];
+	const char *why = dependencies(packet, deps);
+
+	if (why)
+		return malformed(q, index, why);
 	for (int i = 0; i < N_DEPS; i++)
 		if (deps[i])
 			sg_watch(deps[i]);
 	while (!sg_flag(&q->stop)) {
 		uint32_t seen = sg_change_count();
-		if (any_zero(deps))
+
+		if (sg_packet_ready(packet))
 			break;
 		sg_change_wait(seen);
 	}
 	for (int i = 0; i < N_DEPS; i++)
 		if (deps[i])
 			sg_unwatch(deps[i]);
-}
-
-static void dependencies(
-	const hsa_barrier_and_packet_t *p, struct sg_signal **deps, bool *bad)
-{
-	for (int i = 0; i < N_DEPS; i++)
-		deps[i] = signal_of(p->dep_signal[i].handle, bad);
-}
-
-static hsa_status_t barrier(
-	struct sg_queue *q, uint64_t index, const hsa_barrier_and_packet_t *p, bool all)
-{
-	struct sg_signal *deps[N_DEPS];
-	bool bad = false;
-
-	dependencies(p, deps, &bad);
-	if (bad)
-		return malformed(q, index, "a barrier on what is no signal");
-	if (all)
-		wait_all(q, deps);
-	else
-		wait_any(q, deps);
-	return HSA_STATUS_SUCCESS;
-}
-
-static hsa_status_t barrier_value(
-	struct sg_queue *q, uint64_t index, const hsa_amd_barrier_value_packet_t *p)
-{
-	bool bad = false;
-	struct sg_signal *s = signal_of(p->signal.handle, &bad);
-
-	if (bad)
-		return malformed(q, index, "a barrier on what is no signal");
-	if (p->cond > HSA_SIGNAL_CONDITION_GTE)
-		return malformed(q, index, "a barrier with an unknown condition");
-	if (!s)
-		return HSA_STATUS_SUCCESS;
-	sg_watch(s);
-	while (!sg_flag(&q->stop)) {
-		uint32_t seen = sg_change_count();
-		if (sg_condition_holds(p->cond, sg_signal_load(s) & p->mask, p->value))
-			break;
-		sg_change_wait(seen);
-	}
-	sg_unwatch(s);
 	return HSA_STATUS_SUCCESS;
 }
 
 static hsa_status_t vendor(
-	struct sg_queue *q, uint64_t index, const hsa_amd_vendor_packet_header_t *p)
+	struct sg_queue *q, uint64_t index, hsa_amd_vendor_packet_header_t *p)
 {
-	if (p->AmdFormat == HSA_AMD_PACKET_TYPE_BARRIER_VALUE)
-		return barrier_value(q, index, (const void *)p);
+	if (is_barrier_value(p))
+		return barrier(q, index, p);
 	return malformed(q, index, "a vendor packet whose format is not implemented");
 }
 
-static bool all_zero(struct sg_signal *const *deps)
-{
-	for (int i = 0; i < N_DEPS; i++)
-		if (deps[i] && sg_signal_load(deps[i]))
-			return false;
-	return true;
-}
-
-/* What is malformed is ready: running it says so. */
-bool sg_packet_ready(const void *packet)
-{
-	const hsa_barrier_and_packet_t *b = packet;
-	const hsa_amd_barrier_value_packet_t *v = packet;
-	struct sg_signal *deps[N_DEPS], *s;
-	bool bad = false;
-
-	switch (b->header & 0xff) {
-	case HSA_PACKET_TYPE_BARRIER_AND:
-	case HSA_PACKET_TYPE_BARRIER_OR:
-		dependencies(b, deps, &bad);
-		if (bad)
-			return true;
-		return (b->header & 0xff) == HSA_PACKET_TYPE_BARRIER_AND ? all_zero(deps)
-									 : any_zero(deps);
-	case HSA_PACKET_TYPE_VENDOR_SPECIFIC:
-		if (v->header.AmdFormat != HSA_AMD_PACKET_TYPE_BARRIER_VALUE)
-			return true;
-		s = signal_of(v->signal.handle, &bad);
-		return !s || v->cond > HSA_SIGNAL_CONDITION_GTE ||
-		       sg_condition_holds(v->cond, sg_signal_load(s) & v->mask, v->value);
-	}
-	return true;
-}
-
 /* The completion signal is the last word of every kind of packet. */
-hsa_status_t sg_packet_run(struct sg_queue *queue, uint64_t index, const void *packet)
+hsa_status_t sg_packet_run(struct sg_queue *queue, uint64_t index, void *packet)
 {
 	const struct sg_packet *p = packet;
 	uint64_t start = sg_now();
@@ -291,10 +271,8 @@ hsa_status_t sg_packet_run(struct sg_queue *queue, uint64_t index, const void *p
 		s = dispatch(queue, index, p);
 		break;
 	case HSA_PACKET_TYPE_BARRIER_AND:
-		s = barrier(queue, index, packet, true);
-		break;
 	case HSA_PACKET_TYPE_BARRIER_OR:
-		s = barrier(queue, index, packet, false);
+		s = barrier(queue, index, packet);
 		break;
 	case HSA_PACKET_TYPE_VENDOR_SPECIFIC:
 		s = vendor(queue, index, packet);

@@ -292,10 +292,11 @@ void sg_queues_destroy(void);
  * Carries out the packet of queue at index, a copy of the ring's 64 bytes. Returns
  * HSA_STATUS_SUCCESS, or the status that ends the queue.
  */
-hsa_status_t sg_packet_run(struct sg_queue *queue, uint64_t index, const void *packet);
+hsa_status_t sg_packet_run(struct sg_queue *queue, uint64_t index, void *packet);
 
-/* Whether sg_packet_run would not wait for another's signal; packet: 64 bytes. */
-bool sg_packet_ready(const void *packet);
+/* Whether sg_packet_run would not wait for another's signal; packet: 64 bytes, from which
+ * the dependencies that are met are taken. */
+bool sg_packet_ready(void *packet);
 
 /* ----------------------------------------------------------- executable.c */
 

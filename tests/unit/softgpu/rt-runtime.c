@@ -453,6 +453,32 @@ static void barrier_and(void **state)
 	hsa_queue_destroy(q.q);
 }
 
+/* Signals are used again: what was seen at 0 is met, in whichever order. */
+static void barrier_keeps_what_was_met(void **state)
+{
+	for (int first = 0; first < 2; first++) {
+		hsa_signal_t dep[2] = {make_signal(1), make_signal(1)},
+			     done = make_signal(1);
+		hsa_barrier_and_packet_t p = {
+			.header = HSA_PACKET_TYPE_BARRIER_AND,
+			.dep_signal = {dep[0], dep[1]},
+			.completion_signal = done,
+		};
+		struct queue q;
+
+		make_queue(&q);
+		submit(q.q, &p);
+		hsa_signal_store_relaxed(dep[first], 0);
+		usleep(50000);
+		hsa_signal_store_relaxed(dep[first], 1);
+		usleep(20000);
+		assert_int_equal(hsa_signal_load_relaxed(done), 1);
+		hsa_signal_store_relaxed(dep[!first], 0);
+		assert_int_equal(await(done, 0), 0);
+		hsa_queue_destroy(q.q);
+	}
+}
+
 static void barrier_or(void **state)
 {
 	hsa_signal_t a = make_signal(1), b = make_signal(1), done = make_signal(2);
@@ -908,6 +934,7 @@ int main(void)
 		T(ring_wraps_in_order),
 		T(invalid_header_is_not_ready),
 		T(barrier_and),
+		T(barrier_keeps_what_was_met),
 		T(barrier_or),
 		T(barrier_value),
 		T(queues_side_by_side),
@@ -933,6 +960,7 @@ int main(void)
 		T(done_at_the_bell),
 		T(invalid_header_is_not_ready),
 		T(barrier_and),
+		T(barrier_keeps_what_was_met),
 		T(barrier_or),
 		T(barrier_value),
 		T(queues_side_by_side),
