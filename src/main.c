@@ -102,8 +102,7 @@ static int unknown_command(const char *name)
 	rck_closest_init(&c, name, strlen(name));
 	for (const struct rck_cmd *const *cmd = rck_commands; *cmd; cmd++)
 		rck_closest_try(&c, (*cmd)->name);
-	rck_error("unknown command '%s'%s%s%s", name, c.best ? ": did you mean '" : "",
-		c.best ? c.best : "", c.best ? "'?" : "");
+	rck_error("unknown command '%s'%s", name, rck_closest_hint(&c, ""));
 	return usage_error();
 }
 

@@ -48,8 +48,7 @@ int rck_gate_no_rule(const char *id)
 	rck_closest_init(&c, id, strlen(id));
 	for (size_t i = 0; i < RCK_RULE_COUNT_; i++)
 		rck_closest_try(&c, rck_rules[i].id);
-	rck_error("no rule is called '%s'%s%s%s", id, c.best ? ": did you mean '" : "",
-		c.best ? c.best : "", c.best ? "'?" : "");
+	rck_error("no rule is called '%s'%s", id, rck_closest_hint(&c, ""));
 	return RCK_EXIT_USAGE;
 }
 

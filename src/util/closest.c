@@ -1,5 +1,6 @@
 #include "util/closest.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define LONGEST 40
@@ -53,4 +54,13 @@ void rck_closest_try(struct rck_closest *c, const char *known)
 		return;
 	c->distance = d;
 	c->best = known;
+}
+
+const char *rck_closest_hint(struct rck_closest *c, const char *dashes)
+{
+	c->hint[0] = '\0';
+	if (c->best)
+		snprintf(c->hint, sizeof(c->hint), ": did you mean '%s%s'?", dashes,
+			c->best);
+	return c->hint;
 }

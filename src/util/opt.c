@@ -115,9 +115,8 @@ static int parse_long(const struct rck_opt *opts, char **argv, int argc, int *i)
 		rck_closest_init(&c, name, len);
 		for (o = opts; o->type; o++)
 			rck_closest_try(&c, o->name);
-		rck_error("unknown option '--%.*s'%s%s%s", (int)len, name,
-			c.best ? ": did you mean '--" : "", c.best ? c.best : "",
-			c.best ? "'?" : "");
+		rck_error("unknown option '--%.*s'%s", (int)len, name,
+			rck_closest_hint(&c, "--"));
 		return -EINVAL;
 	}
 	if (o->type == RCK_OPT_FLAG || negated) {
