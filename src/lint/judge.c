@@ -66,12 +66,16 @@ static struct rck_judgement *judge(struct rck_file *file)
 	struct rck_lint_options options = {.policy = &j->policy, .cwd = "/", .root = "/"};
 	const char *path = rck_file_path(file);
 	struct rck_item item;
+	struct rck_diag diag;
+	int err;
 
 	rck_policy_init(&j->policy, "");
 	rck_lint_init(&j->lint, &options);
 	rck_lint_begin(&j->lint, path ? path : "", true);
-	while (rck_file_next(file, &item, NULL) == 1)
+	while ((err = rck_file_next(file, &item, &diag)) == 1)
 		look_at(j, file, &item);
+	if (err < 0)
+		rck_lint_error(&j->lint, "", &diag);
 	rck_lint_end(&j->lint);
 	rck_lint_finish(&j->lint);
 	j->findings = rck_xcalloc(j->lint.n_findings + 1, sizeof(*j->findings));
