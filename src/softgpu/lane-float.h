@@ -10,6 +10,31 @@
 #include <stdint.h>
 #include <string.h>
 
+static inline float sg_bits_f(uint32_t u)
+{
+	float f;
+	memcpy(&f, &u, 4);
+	return f;
+}
+static inline uint32_t sg_f_bits(float f)
+{
+	uint32_t u;
+	memcpy(&u, &f, 4);
+	return u;
+}
+static inline double sg_bits_d(uint64_t u)
+{
+	double f;
+	memcpy(&f, &u, 8);
+	return f;
+}
+static inline uint64_t sg_d_bits(double f)
+{
+	uint64_t u;
+	memcpy(&u, &f, 8);
+	return u;
+}
+
 static inline float sg_h2f(uint16_t h)
 {
 	uint32_t sign = (uint32_t)(h & 0x8000) << 16, m = h & 0x7fff, bits;

@@ -41,30 +41,6 @@
 
 /* A 64-bit operand's two rows joined. */
 #define LD2(p) ((p)[i] | (uint64_t)(p)[i + st] << 32)
-static inline float sg_bits_f(uint32_t u)
-{
-	float f;
-	memcpy(&f, &u, 4);
-	return f;
-}
-static inline uint32_t sg_f_bits(float f)
-{
-	uint32_t u;
-	memcpy(&u, &f, 4);
-	return u;
-}
-static inline double sg_bits_d(uint64_t u)
-{
-	double f;
-	memcpy(&f, &u, 8);
-	return f;
-}
-static inline uint64_t sg_d_bits(double f)
-{
-	uint64_t u;
-	memcpy(&u, &f, 8);
-	return u;
-}
 
 #define C_f float
 #define C_d double

@@ -3,43 +3,10 @@
 
 #include "softgpu/lane-float.h"
 
-static float f32(uint64_t x)
-{
-	uint32_t u = (uint32_t)x;
-	float f;
-
-	memcpy(&f, &u, 4);
-	return f;
-}
-
-static uint64_t f32_bits(float f)
-{
-	uint32_t u;
-
-	memcpy(&u, &f, 4);
-	return u;
-}
-
-static double f64(uint64_t x)
-{
-	double d;
-
-	memcpy(&d, &x, 8);
-	return d;
-}
-
-static uint64_t f64_bits(double d)
-{
-	uint64_t u;
-
-	memcpy(&u, &d, 8);
-	return u;
-}
-
 static uint64_t fmm(uint64_t o, uint64_t v, unsigned int bytes, bool max)
 {
-	double a = bytes == 4 ? (double)f32(o) : f64(o),
-	       b = bytes == 4 ? (double)f32(v) : f64(v);
+	double a = bytes == 4 ? (double)sg_bits_f((uint32_t)o) : sg_bits_d(o),
+	       b = bytes == 4 ? (double)sg_bits_f((uint32_t)v) : sg_bits_d(v);
 
 	if (a != a)
 		return v;
@@ -54,7 +21,8 @@ static uint64_t pk_add(uint64_t o, uint64_t v, bool bf)
 
 	for (int k = 0; k < 32; k += 16) {
 		uint16_t x = (uint16_t)(o >> k), y = (uint16_t)(v >> k);
-		uint16_t s = bf ? sg_f2bf(f32((uint32_t)x << 16) + f32((uint32_t)y << 16))
+		uint16_t s = bf ? sg_f2bf(sg_bits_f((uint32_t)x << 16) +
+					  sg_bits_f((uint32_t)y << 16))
 				: sg_f2h(sg_h2f(x) + sg_h2f(y));
 
 		r |= (uint32_t)s << k;
@@ -101,13 +69,18 @@ static uint64_t apply(
 	case SG_A_DEC:
 		return o == 0 || o > v ? v : o - 1;
 	case SG_A_FADD:
-		return bytes == 4 ? f32_bits(f32(o) + f32(v)) : f64_bits(f64(o) + f64(v));
+		return bytes == 4 ? sg_f_bits(sg_bits_f((uint32_t)o) +
+					      sg_bits_f((uint32_t)v))
+				  : sg_d_bits(sg_bits_d(o) + sg_bits_d(v));
 	case SG_A_FMIN:
 		return fmm(o, v, bytes, false);
 	case SG_A_FMAX:
 		return fmm(o, v, bytes, true);
 	case SG_A_FCMPSWAP:
-		return (bytes == 4 ? f32(o) == f32(b) : f64(o) == f64(b)) ? v : o;
+		return (bytes == 4 ? sg_bits_f((uint32_t)o) == sg_bits_f((uint32_t)b)
+				   : sg_bits_d(o) == sg_bits_d(b))
+			       ? v
+			       : o;
 	case SG_A_PK_F16:
 		return pk_add(o, v, false);
 	case SG_A_PK_BF16:

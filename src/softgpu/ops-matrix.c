@@ -324,19 +324,11 @@ static uint64_t element(
 	return r[at / 32 * lanes] >> at % 32 & ((1u << bits) - 1);
 }
 
-static float from_bits(uint32_t u)
-{
-	float f;
-
-	memcpy(&f, &u, 4);
-	return f;
-}
-
 static float xf32(uint32_t u)
 {
 	if (~u & 0x7f800000)
 		u += 0xfff + (u >> 13 & 1);
-	return from_bits(u & 0xffffe000);
+	return sg_bits_f(u & 0xffffe000);
 }
 
 static float float_of(uint32_t u, char type, enum sg_gen gen)
@@ -347,7 +339,7 @@ static float float_of(uint32_t u, char type, enum sg_gen gen)
 	case 'h':
 		return sg_h2f((uint16_t)(flush && !(u & 0x7c00) ? u & 0x8000 : u));
 	case 'y':
-		return from_bits((flush && !(u & 0x7f80) ? u & 0x8000 : u) << 16);
+		return sg_bits_f((flush && !(u & 0x7f80) ? u & 0x8000 : u) << 16);
 	case '8':
 		return sg_fp8_get((uint8_t)u, fnuz ? SG_FP8_FNUZ : SG_FP8);
 	case '5':
@@ -355,7 +347,7 @@ static float float_of(uint32_t u, char type, enum sg_gen gen)
 	case 'x':
 		return xf32(u);
 	default:
-		return from_bits(u);
+		return sg_bits_f(u);
 	}
 }
 
@@ -584,8 +576,8 @@ static void move_c(struct work *k, const struct sg_inst *in, const uint32_t *c,
 	if (is_half(s->d) && !number)
 		u = u >> 16 * half & 0xffff;
 	k->mc[x].f = s->d == 'h'   ? sg_h2f((uint16_t)u)
-		     : s->d == 'y' ? from_bits((uint32_t)u << 16)
-				   : from_bits((uint32_t)u);
+		     : s->d == 'y' ? sg_bits_f((uint32_t)u << 16)
+				   : sg_bits_f((uint32_t)u);
 	if (m->neg_hi & 4)
 		k->mc[x].f = fabsf(k->mc[x].f);
 	if (m->neg_lo & 4)

@@ -177,22 +177,6 @@ static float small_float(uint32_t x, unsigned int bits)
 	return sg_h2f((uint16_t)(x << (15 - bits)));
 }
 
-static float float_bits(uint32_t u)
-{
-	float f;
-
-	memcpy(&f, &u, 4);
-	return f;
-}
-
-static uint32_t bits_float(float f)
-{
-	uint32_t u;
-
-	memcpy(&u, &f, 4);
-	return u;
-}
-
 static int32_t extended(uint32_t x, unsigned int bits)
 {
 	return (int32_t)(x << (32 - bits)) >> (32 - bits);
@@ -216,8 +200,8 @@ static uint32_t widened(uint32_t x, unsigned int bits, unsigned int num)
 		return (uint32_t)extended(x, bits);
 	case FLOAT:
 		return bits == 32   ? x
-		       : bits == 16 ? bits_float(sg_h2f((uint16_t)x))
-				    : bits_float(small_float(x, bits));
+		       : bits == 16 ? sg_f_bits(sg_h2f((uint16_t)x))
+				    : sg_f_bits(small_float(x, bits));
 	case UNORM:
 		v = x / top;
 		break;
@@ -231,14 +215,14 @@ static uint32_t widened(uint32_t x, unsigned int bits, unsigned int num)
 	default:
 		v = extended(x, bits);
 	}
-	return bits_float((float)v);
+	return sg_f_bits((float)v);
 }
 
 /* The other way; false: it has no settled meaning. */
 static bool narrowed(uint32_t x, unsigned int bits, unsigned int num, uint32_t *out)
 {
 	uint32_t mask = bits == 32 ? UINT32_MAX : (1u << bits) - 1;
-	double v = float_bits(x);
+	double v = sg_bits_f(x);
 
 	switch (num) {
 	case UINT:
@@ -347,7 +331,7 @@ static void load_lane(struct sg_wave *w, const struct sg_inst *in, struct format
 	if (!OWN(in->op))
 		select_fields(sg_sp(w, in, SG_M_BASE)[3] & 0xfff, f.num, v);
 	for (unsigned int k = 0; k < COMPS(in->op); k++) {
-		uint32_t h = is_int(f.num) ? v[k] & 0xffff : sg_f2h(float_bits(v[k]));
+		uint32_t h = is_int(f.num) ? v[k] & 0xffff : sg_f2h(sg_bits_f(v[k]));
 
 		if (!D16(in->op))
 			d[k * n] = v[k];
@@ -374,7 +358,7 @@ static bool store_lane(struct sg_wave *w, const struct sg_inst *in, struct forma
 		h = HI(in->op) || k & 1 ? h >> 16 : h & 0xffff;
 		v[k] = f.num == SINT   ? (uint32_t)(int16_t)h
 		       : f.num == UINT ? h
-				       : bits_float(sg_h2f((uint16_t)h));
+				       : sg_f_bits(sg_h2f((uint16_t)h));
 	}
 	return put_fields(f, p, v, COMPS(in->op));
 }

@@ -83,6 +83,22 @@ static inline void machine_exec(struct machine *m, uint64_t exec)
 	sg_exec_changed(m->w);
 }
 
+/* The first of n instructions of so many bytes that is not refused with a reason, or
+ * NULL.
+ */
+static inline const char *machine_accepts(
+	struct machine *m, const char *const *text, size_t n, unsigned int bytes)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct sg_inst in;
+		char why[96] = "";
+
+		if (sg_decode(m->p, text[i], 0, bytes, &in, why) || !why[0])
+			return text[i];
+	}
+	return NULL;
+}
+
 /* true: executed. false: refused or stopped, with why. */
 static inline bool machine_run(struct machine *m, const char *text, char why[96])
 {
