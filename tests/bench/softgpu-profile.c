@@ -126,12 +126,13 @@ static enum bench_class class_of(Dwfl *d, uint64_t pc, bool *known)
 	path = line ? dwfl_lineinfo(line, NULL, NULL, NULL, NULL, NULL) : NULL;
 	if (path)
 		class = class_of_file(path);
-	*known |= path != NULL;
-	if (class != BENCH_OTHER)
-		return class;
-	cu = dwfl_module_addrdie(m, pc, &bias);
-	path = cu ? dwarf_diename(cu) : NULL;
-	return path ? class_of_file(path) : class;
+	if (class == BENCH_OTHER) {
+		cu = dwfl_module_addrdie(m, pc, &bias);
+		path = cu ? dwarf_diename(cu) : NULL;
+		class = path ? class_of_file(path) : class;
+	}
+	*known |= class != BENCH_OTHER; /* other modules have lines without our -g */
+	return class;
 }
 
 bool bench_profile(
