@@ -90,6 +90,12 @@ static int backend_open(struct rck_disasm *d, const struct rck_disasm_backend *b
 	return ret;
 }
 
+/* LLVM disassembles nothing before gfx8, and ends the process that asks for it. */
+static bool is_disassembled(const struct rck_disasm_target *t)
+{
+	return strlen(t->processor) > 6 || t->processor[3] >= '8';
+}
+
 int rck_disasm_open(const char *target_id, const struct rck_disasm_options *options,
 	struct rck_disasm **out, struct rck_diag *diag)
 {
@@ -104,6 +110,9 @@ int rck_disasm_open(const char *target_id, const struct rck_disasm_options *opti
 	if (target_parse(target_id, o->wave64, &t))
 		return diag_set(
 			diag, -EINVAL, "'%.64s' is no AMDGPU target id", target_id);
+	if (!is_disassembled(&t))
+		return diag_set(diag, -ENOTSUP,
+			"neither libamd_comgr nor libLLVM disassembles %.64s", t.isa);
 	d = calloc(1, sizeof(*d));
 	if (!d)
 		return diag_set(diag, -ENOMEM, "out of memory%s", "");

@@ -1,7 +1,7 @@
 /*
  * Disassembly by libLLVM's C interface (llvm-c/Disassembler.h and llvm-c/Target.h, stable
- * since LLVM 3.3). LLVM prints a warning for a processor that it does not know and goes
- * on with a generic one, so the processor is held to a table first.
+ * since LLVM 3.3). For a processor that it does not know LLVM prints a warning and goes on
+ * with a generic one, or ends the process, so the processor is held to a table first.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -17,11 +17,11 @@ struct llvm {
 	void *context;
 };
 
-/* The first LLVM release whose AMDGPU backend has the processor (LLVM's release notes).
- */
+/* The LLVM releases whose AMDGPU backend has the processor: the first, and the last where
+ * it was taken out again (LLVM's release notes). */
 static const struct {
 	const char *processor;
-	unsigned int since;
+	unsigned int since, until;
 } llvm_since[] = {
 	{"gfx1250", 21},
 	{"gfx1251", 22},
@@ -53,8 +53,8 @@ static const struct {
 	{"gfx950", 20},
 	{"gfx9-4-generic", 20},
 	{"gfx942", 17},
-	{"gfx941", 17},
-	{"gfx940", 15},
+	{"gfx941", 17, 20},
+	{"gfx940", 15, 20},
 	{"gfx90a", 12},
 	{"gfx90c", 12},
 	{"gfx908", 9},
@@ -69,15 +69,6 @@ static const struct {
 	{"gfx803", 4},
 	{"gfx802", 4},
 	{"gfx801", 4},
-	{"gfx705", 12},
-	{"gfx704", 4},
-	{"gfx703", 4},
-	{"gfx702", 4},
-	{"gfx701", 4},
-	{"gfx700", 4},
-	{"gfx602", 12},
-	{"gfx601", 4},
-	{"gfx600", 4},
 };
 
 static unsigned int llvm_version(void *lib, const char *path, unsigned int *minor)
@@ -100,7 +91,8 @@ static bool llvm_knows(unsigned int major, const char *processor)
 {
 	for (size_t i = 0; i < sizeof(llvm_since) / sizeof(*llvm_since); i++)
 		if (!strcmp(llvm_since[i].processor, processor))
-			return major >= llvm_since[i].since;
+			return major >= llvm_since[i].since &&
+			       (!llvm_since[i].until || major <= llvm_since[i].until);
 	return false;
 }
 

@@ -5,8 +5,11 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include "assemble.h"
+#include "codeobj/private.h"
 #include "disasm/disasm.h"
 
 static const char source[] = "s_load_dwordx2 s[8:9], s[4:5], 0x10\n"
@@ -159,6 +162,44 @@ static void test_crashing(void **state)
 	}
 }
 
+/* Whatever processor a file names, no library here complains of it or ends the process.
+ */
+static void test_processors(void **state)
+{
+	static const struct rck_disasm_options libs[] = {{.llvm = ""},
+		{.comgr = "", .llvm = "libLLVM.so.22.1"},
+		{.comgr = "", .llvm = "libLLVM-15.so.1"},
+		{.comgr = "", .llvm = "libLLVM-14.so.1"}};
+	static const char *const features[] = {"", ":xnack+", ":xnack-", ":sramecc+"};
+	FILE *said = tmpfile();
+	int err = dup(STDERR_FILENO);
+	long opened = 0;
+
+	(void)state;
+	assert_non_null(said);
+	assert_true(err >= 0 && dup2(fileno(said), STDERR_FILENO) >= 0);
+	for (unsigned int n = 0; n < 0x100 * 4 * 4 * 2; n++) {
+		const struct rck_target_info *t = rck_target_find(n & 0xff);
+		struct rck_disasm_options o = libs[n >> 8 & 3];
+		struct rck_diag diag = {0};
+		struct rck_disasm *d;
+		char id[64];
+
+		o.wave64 = n >> 12;
+		snprintf(id, sizeof(id), "%s%s", t ? t->name : "", features[n >> 10 & 3]);
+		if (!t || rck_disasm_open(id, &o, &d, &diag))
+			continue;
+		opened++;
+		rck_disasm_close(d);
+	}
+	dup2(err, STDERR_FILENO);
+	close(err);
+	assert_int_equal(lseek(fileno(said), 0, SEEK_END), 0);
+	fclose(said);
+	if (!opened)
+		skip();
+}
+
 static void test_unknown(void **state)
 {
 	const struct rck_disasm_options none = {.comgr = "", .llvm = ""};
@@ -181,6 +222,7 @@ int main(void)
 		cmocka_unit_test(test_fallback),
 		cmocka_unit_test(test_target_id),
 		cmocka_unit_test(test_crashing),
+		cmocka_unit_test(test_processors),
 		cmocka_unit_test(test_unknown),
 	};
 
