@@ -6,6 +6,7 @@
  */
 #include "softgpu/softgpu.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,16 +91,27 @@ static void take_all(struct sg_queue *q)
 	pthread_mutex_unlock(&q->taking);
 }
 
-bool sg_queue_ring(struct sg_queue *q, int64_t index)
+void sg_queue_ring(struct sg_queue *q, int64_t index)
 {
-	if (sg_executes())
-		return false;
-	take_all(q);
-	return (int64_t)q->amd.read_dispatch_id > index;
+	bool done = false;
+
+	q->ringers++;
+	__atomic_store_n(&q->doorbell->amd.value, index, __ATOMIC_SEQ_CST);
+	if (!sg_executes()) {
+		take_all(q);
+		done = (int64_t)q->amd.read_dispatch_id > index;
+	}
+	if (!done)
+		sg_signal_wake(q->doorbell);
+	q->ringers--;
 }
 
 static void free_queue(struct sg_queue *q)
 {
+	/* the packet just rung for may be what ended the queue; a fork leaves no ringer
+	 */
+	while (q->ringers && !sg_forked)
+		sched_yield();
 	sg_signal_free(q->doorbell);
 	sg_signal_free(q->inactive);
 	pthread_mutex_destroy(&q->taking);

@@ -149,11 +149,12 @@ void sg_signal_interrupt(void *ctx, uint32_t m0)
 
 void sg_signal_store(struct sg_signal *s, int64_t value)
 {
-	__atomic_store_n(&s->amd.value, value, __ATOMIC_SEQ_CST);
-	/* the queue begins with its amd_queue_t */
-	if (s->amd.kind == AMD_SIGNAL_KIND_DOORBELL &&
-		sg_queue_ring((struct sg_queue *)(uintptr_t)s->amd.queue_ptr, value))
+	if (s->amd.kind == AMD_SIGNAL_KIND_DOORBELL) {
+		/* the queue begins with its amd_queue_t */
+		sg_queue_ring((struct sg_queue *)(uintptr_t)s->amd.queue_ptr, value);
 		return;
+	}
+	__atomic_store_n(&s->amd.value, value, __ATOMIC_SEQ_CST);
 	sg_signal_wake(s);
 }
 

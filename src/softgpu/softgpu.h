@@ -270,6 +270,7 @@ struct sg_queue {
 	pthread_t thread;
 	pthread_mutex_t taking; /* held by who takes packets off the ring */
 	bool has_thread, orphaned;
+	_Atomic unsigned int ringers; /* threads in sg_queue_ring */
 	volatile int stop;
 	_Atomic hsa_status_t status; /* of the packet that could not be carried out */
 	_Atomic bool failed;
@@ -277,11 +278,11 @@ struct sg_queue {
 };
 
 /*
- * The doorbell of queue now says index. Where kernels are not executed, takes in the
- * caller's thread every packet that waits for nothing. Returns whether all packets up to
- * index are done, so that the queue's own thread need not be woken.
+ * Stores index in the queue's doorbell. Where kernels are not executed, takes in the
+ * caller's thread every packet that waits for nothing; wakes the queue's own thread when
+ * any up to index is left. The queue may be destroyed meanwhile.
  */
-bool sg_queue_ring(struct sg_queue *queue, int64_t index);
+void sg_queue_ring(struct sg_queue *queue, int64_t index);
 
 /* Stops and frees every queue that the program left. */
 void sg_queues_destroy(void);
