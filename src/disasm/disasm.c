@@ -10,11 +10,13 @@
 #include "disasm/backend.h"
 #include "util/range.h"
 
+#define LITERAL 0xff /* as an operand: the word behind the instruction */
+
 struct rck_disasm {
 	const struct rck_disasm_backend *backend;
 	void *state;
 	char name[32];
-	bool sdwa, gfx9; /* the generations that the traps below belong to */
+	bool sdwa, gfx8_9, gfx950; /* the generations that the traps below belong to */
 };
 
 static int diag_set(struct rck_diag *diag, int code, const char *fmt, const char *arg)
@@ -122,9 +124,10 @@ int rck_disasm_open(const char *target_id, const struct rck_disasm_options *opti
 		llvm = backend_open(d, &rck_disasm_llvm, o->llvm, &t);
 	pthread_mutex_unlock(&lock);
 	if (!comgr || !llvm) {
-		d->gfx9 = !strncmp(t.processor, "gfx9", 4);
-		d->sdwa = d->gfx9 || !strncmp(t.processor, "gfx8", 4) ||
-			  !strncmp(t.processor, "gfx10", 5);
+		d->gfx8_9 = !strncmp(t.processor, "gfx8", 4) ||
+			    !strncmp(t.processor, "gfx9", 4);
+		d->gfx950 = !strcmp(t.processor, "gfx950");
+		d->sdwa = d->gfx8_9 || !strncmp(t.processor, "gfx10", 5);
 		*out = d;
 		return 0;
 	}
@@ -140,10 +143,23 @@ int rck_disasm_open(const char *target_id, const struct rck_disasm_options *opti
 }
 
 /*
+ * A source of gfx950's v_mfma_*_f8f6f4 is a VGPR tuple of a size that its format decides
+ * (LLVM's AMDGPUUsage for gfx950, "cbsz" and "blgp"): 8 registers for fp8 and bf8, 6 for
+ * fp6 and bf6, 4 for fp4. One that is none, or leaves the register file, crashes LLVM.
+ */
+static bool is_f8f6f4_tuple(uint32_t src, uint32_t format)
+{
+	uint32_t size = format < 2 ? 8 : format < 4 ? 6 : 4;
+
+	return (src & 0x1ff) >= 0x100 && (src & 0xff) + size <= 256;
+}
+
+/*
  * Encodings with fields that mean nothing, on which the libraries crash instead of
  * failing (comgr 2.4 and LLVM 22.1 were seen to): SDWA selectors 7 and dst_unused 3; on
- * gfx9 a literal as buffer offset or as packed source. Field places: AMD's Vega and RDNA2
- * ISA guides, "Microcode formats".
+ * gfx8 and gfx9 a literal as buffer offset, as source of VOP3 and VOP3P or as the result
+ * of a VOP3 compare. Field places: AMD's
+ * Vega and RDNA2 ISA guides, "Microcode formats".
  */
 static bool encoding_crashes(const struct rck_disasm *d, uint32_t w0, uint32_t w1)
 {
@@ -155,24 +171,35 @@ static bool encoding_crashes(const struct rck_disasm *d, uint32_t w0, uint32_t w
 			return true;
 		return !vopc && ((w1 >> 8 & 7) == 7 || (w1 >> 11 & 3) == 3);
 	}
-	if (!d->gfx9)
+	if (!d->gfx8_9)
 		return false;
 	if ((top >= 0xe0 && top <= 0xe3) || (top >= 0xe8 && top <= 0xeb))
-		return w1 >> 24 == 0xff;
-	return top == 0xd3 && ((w1 & 0x1ff) == 0xff || (w1 >> 9 & 0x1ff) == 0xff ||
-				      (w1 >> 18 & 0x1ff) == 0xff);
+		return w1 >> 24 == LITERAL;
+	if (w0 >> 26 != 0x34)
+		return false;
+	if (top == 0xd0 && (w0 & 0xff) == LITERAL)
+		return true;
+	if (d->gfx950 && (w0 >> 16 == 0xd3ad || w0 >> 16 == 0xd3ae) &&
+		!(is_f8f6f4_tuple(w1, w0 >> 8 & 7) && is_f8f6f4_tuple(w1 >> 9, w1 >> 29)))
+		return true;
+	return (w1 & 0x1ff) == LITERAL || (w1 >> 9 & 0x1ff) == LITERAL ||
+	       (w1 >> 18 & 0x1ff) == LITERAL;
 }
 
 int rck_disasm_next(struct rck_disasm *d, const void *code, size_t avail, uint64_t pc,
 	char *text, size_t text_cap, size_t *len)
 {
+	const uint8_t *bytes = code;
 	char raw[RCK_DISASM_TEXT_MAX], *s = raw, *end;
 	int n;
 
 	if (avail < 4)
 		return -ENODATA;
-	if (avail >= 8 &&
-		encoding_crashes(d, rck_le32(code), rck_le32((const uint8_t *)code + 4)))
+	if (avail >= 8 && encoding_crashes(d, rck_le32(bytes), rck_le32(bytes + 4)))
+		return -EILSEQ;
+	/* v_mfma_scale_*: scales, then the instruction itself */
+	if (avail >= 16 && d->gfx950 && rck_le32(bytes) >> 16 == 0xd3ac &&
+		encoding_crashes(d, rck_le32(bytes + 8), rck_le32(bytes + 12)))
 		return -EILSEQ;
 	n = d->backend->next(d->state, code, avail, pc, raw);
 	if (n < 0)
