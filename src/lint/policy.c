@@ -423,6 +423,12 @@ static void begin_section(struct reading *r, const char *s, size_t len)
 	end_section(r);
 	if (!all)
 		return; /* inih reports it */
+	/* which inih would drop without a word */
+	end += 1 + strspn(end + 1, " \t\r");
+	if (*end && *end != ';' && *end != '#') {
+		fail(r, r->line, "something stands behind [%s]", all);
+		return;
+	}
 	r->section = next_word(&at);
 	at += strspn(at, " \t\"");
 	if (*at)
@@ -451,13 +457,12 @@ static char *next_line(char *str, int num, void *user)
 	nl = memchr(r->next, '\n', (size_t)(r->end - r->next));
 	len = (size_t)((nl ? nl : r->end) - r->next);
 	r->line++;
-	if (len >= (size_t)num - 1 || memchr(r->next, '\0', len)) {
-		fail(r, r->line,
-			len >= (size_t)num - 1 ? "more than %d bytes long"
-					       : "holds a NUL byte (%d)",
-			num - 2);
+	if (len >= (size_t)num - 1)
+		fail(r, r->line, "more than %d bytes long", num - 2);
+	else if (memchr(r->next, '\0', len))
+		fail(r, r->line, "holds a NUL byte");
+	if (r->err)
 		return NULL;
-	}
 	memcpy(str, r->next, len);
 	str[len] = '\0';
 	r->next = nl ? nl + 1 : r->end;
@@ -470,8 +475,14 @@ static char *next_line(char *str, int num, void *user)
 int rck_policy_load_mem(struct rck_policy *p, const char *text, size_t len,
 	const char *name, struct rck_diag *diag)
 {
-	struct reading r = {
-		.p = p, .next = text, .end = text + len, .name = name, .diag = diag};
+	/* the mark that editors of Windows put in front */
+	static const char mark[] = "\xef\xbb\xbf";
+	size_t skip = len >= 3 && !memcmp(text, mark, 3) ? 3 : 0;
+	struct reading r = {.p = p,
+		.next = text + skip,
+		.end = text + len,
+		.name = name,
+		.diag = diag};
 	int err = ini_parse_stream(next_line, &r, on_key, &r);
 
 	if (err && !r.err)

@@ -109,6 +109,8 @@ static const struct {
 	{"[policy x]\n", "line 1: [policy] takes no name"},
 	{"[allow x]\nrule = heap-declared nothing\n",
 		"line 2: no rule is called 'nothing'"},
+	{"[policy] fail-on = note\n", "line 1: something stands behind [policy]"},
+	{"[policy]\rfail-on = note\r", "line 1: something stands behind [policy]"},
 };
 
 static void test_mistakes(void **state)
@@ -122,6 +124,35 @@ static void test_mistakes(void **state)
 			fail_msg("'%s' instead of '%s'", diag.msg, mistakes[i].message);
 		rck_policy_release(&p);
 	}
+}
+
+/* A byte order mark, CRLF, comments behind sections. */
+static void test_editors(void **state)
+{
+	struct rck_policy p;
+	struct rck_diag diag;
+
+	assert_int_equal(
+		load(&p, "\xef\xbb\xbf[policy]\r\nfail-on = error\r\n", &diag), 0);
+	assert_int_equal(p.fail_on, RCK_SEVERITY_ERROR);
+	rck_policy_release(&p);
+	assert_int_equal(
+		load(&p, "[rules] ; ours\nheap-declared = off\n[limits]#\n", &diag), 0);
+	assert_int_equal(p.severity[RCK_RULE_HEAP_DECLARED], RCK_SEVERITY_OFF);
+	rck_policy_release(&p);
+}
+
+static void test_nul(void **state)
+{
+	static const char text[] = "[policy]\nfail\0on = error\n";
+	struct rck_policy p;
+	struct rck_diag diag;
+
+	rck_policy_init(&p, "2026-11-30");
+	assert_int_equal(
+		rck_policy_load_mem(&p, text, sizeof(text) - 1, "p.ini", &diag), -EINVAL);
+	assert_string_equal(diag.msg, "line 2: holds a NUL byte");
+	rck_policy_release(&p);
 }
 
 static void test_long_line(void **state)
@@ -191,6 +222,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_whole),
 		cmocka_unit_test(test_mistakes),
+		cmocka_unit_test(test_editors),
+		cmocka_unit_test(test_nul),
 		cmocka_unit_test(test_long_line),
 		cmocka_unit_test(test_command_line),
 		cmocka_unit_test(test_find),
