@@ -103,7 +103,7 @@ static int write_all(const char *path, const struct rck_strbuf *text)
 	return RCK_EXIT_TROUBLE;
 }
 
-static int save_baseline(const struct rck_gate *g, const struct rck_lint *l)
+static int save_baseline(const struct rck_gate *g, struct rck_lint *l)
 {
 	_cleanup_strbuf_ struct rck_strbuf out = RCK_STRBUF_INIT;
 	struct rck_baseline_key *keys = rck_xcalloc(l->n_findings + 1, sizeof(*keys));

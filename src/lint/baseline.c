@@ -51,17 +51,18 @@ static int read_document(json_t *doc, struct rck_baseline *out, struct rck_diag 
 {
 	json_error_t error;
 	json_t *findings, *at;
+	json_int_t schema;
 	size_t i;
-	int schema, err;
+	int err;
 
-	if (json_unpack_ex(doc, &error, 0, "{s:i, s:o}", "schema", &schema, "findings",
+	if (json_unpack_ex(doc, &error, 0, "{s:I, s:o}", "schema", &schema, "findings",
 		    &findings) ||
 		!json_is_array(findings))
 		return rck_fail(diag, -EINVAL, RCK_OFFSET_NONE, "it is no baseline: %s",
 			*error.text ? error.text : "no array");
 	if (schema != 1)
 		return rck_fail(diag, -EINVAL, RCK_OFFSET_NONE,
-			"its schema is %d; this version reads 1", schema);
+			"its schema is %lld; this version reads 1", (long long)schema);
 	out->entries = rck_xcalloc(json_array_size(findings) + 1, sizeof(*out->entries));
 	json_array_foreach(findings, i, at)
 	{
@@ -95,9 +96,17 @@ int rck_baseline_load(const char *path, struct rck_baseline *out, struct rck_dia
 	FILE *f = fopen(path, "re");
 	json_t *doc;
 
+	*out = (struct rck_baseline){0};
 	if (!f)
 		return rck_fail(diag, -errno, RCK_OFFSET_NONE, "cannot open it: %m");
 	doc = json_loadf(f, JSON_REJECT_DUPLICATES, &error);
+	/* jansson takes a failed read for the end */
+	if (ferror(f)) {
+		rck_fail(diag, -EIO, RCK_OFFSET_NONE, "cannot read it: %m");
+		json_decref(doc);
+		fclose(f);
+		return -EIO;
+	}
 	fclose(f);
 	return load(doc, &error, out, diag);
 }

@@ -75,12 +75,24 @@ static const char *relative(struct rck_lint *l, const char *path)
 	return kept;
 }
 
+/* What comes back of s from a JSON file: names need not be UTF-8. */
+static const char *json_text(struct rck_lint *l, const char *s)
+{
+	_cleanup_strbuf_ struct rck_strbuf text = RCK_STRBUF_INIT;
+
+	rck_strbuf_add_utf8(&text, s, strlen(s));
+	return rck_pool_add(&l->strings, text.buf);
+}
+
 void rck_lint_begin(struct rck_lint *l, const char *path, bool named)
 {
+	const char *below = relative(l, path);
+
 	l->files = room(l->files, l->n_files, sizeof(*l->files));
 	l->files[l->n_files++] = (struct rck_lint_file){
 		.path = rck_pool_add(&l->strings, path),
-		.relative = relative(l, path),
+		.relative = below,
+		.key = json_text(l, below),
 		.named = named,
 	};
 	l->n_seen = 0;
@@ -116,14 +128,15 @@ static bool allows(
 		       a, f->kernel == RCK_NO_KERNEL ? NULL : &l->kernels[f->kernel]);
 }
 
-struct rck_baseline_key rck_finding_key(
-	const struct rck_lint *l, const struct rck_finding *f)
+struct rck_baseline_key rck_finding_key(struct rck_lint *l, const struct rck_finding *f)
 {
+	const char *kernel = f->kernel == RCK_NO_KERNEL ? "" : l->kernels[f->kernel].name;
+
 	return (struct rck_baseline_key){
 		.rule = f->rule->id,
-		.path = l->files[f->file].relative,
-		.target = f->target,
-		.kernel = f->kernel == RCK_NO_KERNEL ? "" : l->kernels[f->kernel].name,
+		.path = l->files[f->file].key,
+		.target = json_text(l, f->target),
+		.kernel = json_text(l, kernel),
 	};
 }
 
@@ -486,7 +499,7 @@ bool rck_baseline_is_stale(const struct rck_lint *l, const struct rck_baseline_e
 	if (e->seen >= e->count)
 		return false;
 	for (size_t i = 0; i < l->n_files; i++)
-		if (!strcmp(l->files[i].relative, e->key.path))
+		if (!strcmp(l->files[i].key, e->key.path))
 			return true;
 	return false;
 }

@@ -80,6 +80,7 @@ struct rck_finding {
 struct rck_lint_file {
 	const char *path; /* as it was given */
 	const char *relative;
+	const char *key; /* relative, as a baseline can hold it */
 	bool named;
 	size_t objects, kernels; /* counts */
 	size_t incomplete, errors;
@@ -147,7 +148,6 @@ int rck_lint_verdict(const struct rck_lint *l);
 /* A baseline's entry for a file of this run that was found less often than it says. */
 bool rck_baseline_is_stale(const struct rck_lint *l, const struct rck_baseline_entry *e);
 /* The key under which a baseline knows a finding. */
-struct rck_baseline_key rck_finding_key(
-	const struct rck_lint *l, const struct rck_finding *f);
+struct rck_baseline_key rck_finding_key(struct rck_lint *l, const struct rck_finding *f);
 /* A path below root becomes relative to it; others stay. free() it. */
 char *rck_lint_relative(const char *root, const char *cwd, const char *path);

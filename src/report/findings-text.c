@@ -102,6 +102,11 @@ static void make_clusters(struct text *t)
 	}
 }
 
+static void add_masked(struct text *t, const char *s)
+{
+	rck_strbuf_add_masked(t->out, s, strlen(s));
+}
+
 static void add_name(struct text *t, const struct rck_group *g)
 {
 	_cleanup_strbuf_ struct rck_strbuf name = RCK_STRBUF_INIT;
@@ -133,7 +138,7 @@ static void print_head(struct text *t, const struct cluster *c, bool again)
 	}
 	rck_group_amount(&whole, &amount);
 	rck_strbuf_adds(t->out, paint(t, "\033[1m"));
-	rck_strbuf_add_masked(t->out, file, strlen(file));
+	add_masked(t, file);
 	rck_strbuf_addf(t->out, ":%s %s%s%s: [%s] ", paint(t, "\033[0m"),
 		paint(t, color_of(f)),
 		f->state == RCK_STATE_MAYBE ? "maybe" : rck_severity_name(f->severity),
@@ -146,24 +151,29 @@ static void print_head(struct text *t, const struct cluster *c, bool again)
 		rck_strbuf_addf(t->out, "%s%zu kernel%s", again ? "the same " : "", c->n,
 			plural(c->n));
 	}
-	if (g->n_targets > FEW_TARGETS)
+	if (g->n_targets > FEW_TARGETS) {
 		rck_strbuf_addf(t->out, ", %zu targets", g->n_targets);
-	else if (g->n_targets)
-		rck_strbuf_addf(t->out, "%sfor %s", g->name ? " " : "", g->targets);
+	} else if (g->n_targets) {
+		rck_strbuf_adds(t->out, g->name ? " for " : "for ");
+		add_masked(t, g->targets);
+	}
 	if (g->name || g->n_targets)
 		rck_strbuf_adds(t->out, ": ");
-	rck_strbuf_add_masked(t->out, f->text, strlen(f->text));
+	add_masked(t, f->text);
 	if (amount.len)
 		rck_strbuf_addf(t->out, " (%s)", amount.buf);
 	if (*f->where && !g->name) {
 		rck_strbuf_adds(t->out, " (in ");
-		rck_strbuf_add_masked(t->out, f->where, strlen(f->where));
+		add_masked(t, f->where);
 		rck_strbuf_adds(t->out, ")");
 	}
-	if (f->status == RCK_STATUS_ALLOWED && f->allow)
-		rck_strbuf_addf(t->out, " [allowed: %s]", f->allow->reason);
-	else if (f->status != RCK_STATUS_NEW)
+	if (f->status == RCK_STATUS_ALLOWED && f->allow) {
+		rck_strbuf_adds(t->out, " [allowed: ");
+		add_masked(t, f->allow->reason);
+		rck_strbuf_addc(t->out, ']');
+	} else if (f->status != RCK_STATUS_NEW) {
 		rck_strbuf_addf(t->out, " [%s]", rck_status_name(f->status));
+	}
 	rck_strbuf_addc(t->out, '\n');
 }
 
@@ -231,8 +241,7 @@ static void print_kernels(struct text *t, const struct cluster *c)
 		}
 		if (g->first->source) {
 			rck_strbuf_adds(t->out, c->n > 1 ? "  (" : "  at     ");
-			rck_strbuf_add_masked(
-				t->out, g->first->source, strlen(g->first->source));
+			add_masked(t, g->first->source);
 			rck_strbuf_addf(
 				t->out, ":%u%s", g->first->line, c->n > 1 ? ")" : "");
 		}
@@ -272,10 +281,14 @@ static void print_policy(struct text *t)
 
 		if (a->hits)
 			continue;
-		if (a->line && path)
-			rck_strbuf_addf(t->out, "%s:%u: ", path, a->line);
-		rck_strbuf_addf(t->out, "allow '%s' %s\n", a->name,
-			a->expired ? "has expired" : "matches nothing");
+		if (a->line && path) {
+			add_masked(t, path);
+			rck_strbuf_addf(t->out, ":%u: ", a->line);
+		}
+		rck_strbuf_adds(t->out, "allow '");
+		add_masked(t, a->name);
+		rck_strbuf_adds(
+			t->out, a->expired ? "' has expired\n" : "' matches nothing\n");
 	}
 	free(path);
 	for (size_t i = 0; b && i < b->n; i++) {
@@ -283,9 +296,14 @@ static void print_policy(struct text *t)
 
 		if (!rck_baseline_is_stale(t->g->lint, e))
 			continue;
-		rck_strbuf_addf(t->out, "baseline: stale: %s %s %s ", e->key.path,
-			e->key.rule, e->key.target);
-		rck_strbuf_add_masked(t->out, e->key.kernel, strlen(e->key.kernel));
+		rck_strbuf_adds(t->out, "baseline: stale: ");
+		add_masked(t, e->key.path);
+		rck_strbuf_addc(t->out, ' ');
+		add_masked(t, e->key.rule);
+		rck_strbuf_addc(t->out, ' ');
+		add_masked(t, e->key.target);
+		rck_strbuf_addc(t->out, ' ');
+		add_masked(t, e->key.kernel);
 		rck_strbuf_addf(t->out, " (%" PRIu64 " of %" PRIu64 " found)\n", e->seen,
 			e->count);
 	}

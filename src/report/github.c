@@ -13,14 +13,16 @@
 #define MAX_SUMMARY ((1u << 20) - (64u << 10))
 #define MAX_NAMES   5 /* kernels that an annotation names */
 
+/* The log of a job is a terminal, too: lines apart, what drives one is masked. */
 static void put_escaped(struct rck_strbuf *out, const char *s, bool property)
 {
-	for (; *s; s++) {
-		if (*s == '%' || *s == '\r' || *s == '\n' ||
-			(property && (*s == ':' || *s == ',')))
-			rck_strbuf_addf(out, "%%%02X", (unsigned char)*s);
-		else
-			rck_strbuf_addc(out, *s);
+	while (*s) {
+		size_t n = strcspn(s, property ? "%\r\n:," : "%\r\n");
+
+		rck_strbuf_add_masked(out, s, n);
+		s += n;
+		if (*s)
+			rck_strbuf_addf(out, "%%%02X", (unsigned char)*s++);
 	}
 }
 
@@ -146,12 +148,24 @@ void rck_findings_github(const struct rck_groups *g, const struct rck_report_opt
 }
 
 /* Text in a cell of a Markdown table. */
-static void put_cell(struct rck_strbuf *out, const char *s)
+static void put_cell(struct rck_strbuf *out, const char *text)
 {
-	for (; *s; s++) {
+	_cleanup_strbuf_ struct rck_strbuf masked = RCK_STRBUF_INIT;
+
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+
+		rck_strbuf_add_masked(&masked, text, n);
+		text += n;
+		if (*text) {
+			rck_strbuf_addc(&masked, ' ');
+			text++;
+		}
+	}
+	for (const char *s = masked.buf; *s; s++) {
 		if (strchr("|\\`*_<>[]", *s))
 			rck_strbuf_addc(out, '\\');
-		rck_strbuf_addc(out, *s == '\n' ? ' ' : *s);
+		rck_strbuf_addc(out, *s);
 	}
 }
 

@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-/* XML 1.0 allows no control characters, escaped or not. */
+/* XML 1.0 allows no control characters, escaped or not, and advises against the C1 set.
+ */
 static void put_escaped(struct rck_strbuf *out, const char *s)
 {
 	size_t len = strlen(s);
@@ -16,8 +17,8 @@ static void put_escaped(struct rck_strbuf *out, const char *s)
 		uint32_t c;
 		size_t n = rck_utf8_decode(s, len, &c);
 
-		if (!n || (c < 0x20 && c != '\n' && c != '\t') || c == 0xfffe ||
-			c == 0xffff)
+		if (!n || (c < 0x20 && c != '\n' && c != '\t') ||
+			(c >= 0x7f && c < 0xa0) || c == 0xfffe || c == 0xffff)
 			rck_strbuf_adds(out, "\xef\xbf\xbd");
 		else if (c == '<')
 			rck_strbuf_adds(out, "&lt;");

@@ -174,6 +174,20 @@ static bool drives_a_terminal(uint32_t c)
 	       c == 0xfeff;
 }
 
+void rck_strbuf_add_utf8(struct rck_strbuf *sb, const char *s, size_t len)
+{
+	for (size_t i = 0; i < len;) {
+		uint32_t c;
+		size_t n = rck_utf8_decode(s + i, len - i, &c);
+
+		if (n)
+			rck_strbuf_add(sb, s + i, n);
+		else
+			rck_strbuf_adds(sb, "\xef\xbf\xbd");
+		i += n ? n : 1;
+	}
+}
+
 void rck_strbuf_add_masked(struct rck_strbuf *sb, const char *s, size_t len)
 {
 	for (size_t i = 0; i < len;) {

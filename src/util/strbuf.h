@@ -51,6 +51,9 @@ void rck_strbuf_vaddf(struct rck_strbuf *sb, const char *fmt, va_list ap);
  * "\xNN".
  */
 void rck_strbuf_add_masked(struct rck_strbuf *sb, const char *s, size_t len);
+/* Adds text with U+FFFD for each byte that is not UTF-8: what a JSON string of it says.
+ */
+void rck_strbuf_add_utf8(struct rck_strbuf *sb, const char *s, size_t len);
 
 /* Ends the process with exit status 2 and one line: memory is the one thing not handled.
  */
