@@ -4,10 +4,12 @@
 #include "util/closest.h"
 #include "util/msg.h"
 
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool want_help, want_version, want_quiet;
 static const char *list_options;
@@ -149,10 +151,23 @@ static int run(int argc, char **argv)
 	return run_command(cmd, n, argv + 1);
 }
 
+/*
+ * A file opened while a standard descriptor is closed would get its number, and be read
+ * as the input or written over with messages. O_PATH takes the number, and to read or
+ * write still fails as if it were closed.
+ */
+static void hold_standard_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_PATH) != fd)
+			return;
+}
+
 int main(int argc, char **argv)
 {
 	int status;
 
+	hold_standard_descriptors();
 	setlocale(LC_CTYPE, "C.UTF-8");
 	signal(SIGPIPE, SIG_DFL);
 	status = run(argc, argv);
