@@ -74,9 +74,14 @@ static bool same_words(const struct rck_group *a, const struct rck_group *b)
 	       a->targets == b->targets && a->name && b->name;
 }
 
+static bool same_file(const struct cluster *a, const struct cluster *b)
+{
+	return a->groups[0]->first->file == b->groups[0]->first->file;
+}
+
 static bool same_kernels(const struct cluster *a, const struct cluster *b)
 {
-	if (a->n != b->n || a->groups[0]->first->file != b->groups[0]->first->file)
+	if (a->n != b->n)
 		return false;
 	for (size_t i = 0; i < a->n; i++)
 		if (a->groups[i]->name != b->groups[i]->name)
@@ -96,7 +101,9 @@ static void make_clusters(struct text *t)
 			c->n++;
 		i += c->n;
 		c->set = t->n_clusters;
-		for (size_t k = t->n_clusters - 1; k-- > 0;)
+		/* those of a file stand together */
+		for (size_t k = t->n_clusters - 1;
+			k-- > 0 && same_file(&t->clusters[k], c);)
 			if (same_kernels(&t->clusters[k], c))
 				c->set = t->clusters[k].set;
 	}

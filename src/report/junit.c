@@ -82,14 +82,23 @@ static void put_case(
 }
 
 struct suite {
+	size_t file;
+	size_t group, group_end, error, error_end; /* the file's own, of all */
 	size_t cases, failures, skipped, errors;
 	uint64_t silent; /* bit a rule that found nothing in the file */
 };
 
-static struct suite count(const struct rck_groups *all, size_t file)
+/* The suite of the file behind the last one's: groups and errors are in the order of
+ * files. */
+static struct suite next_suite(
+	const struct rck_groups *all, size_t file, const struct suite *last)
 {
 	const struct rck_lint *l = all->lint;
-	struct suite s = {0};
+	struct suite s = {.file = file,
+		.group = last->group_end,
+		.group_end = last->group_end,
+		.error = last->error_end,
+		.error_end = last->error_end};
 
 	for (size_t r = 0; r < RCK_RULE_COUNT_; r++)
 		if (rck_rule_is_of(&rck_rules[r], l->opt.sources) &&
@@ -98,53 +107,52 @@ static struct suite count(const struct rck_groups *all, size_t file)
 	/* a compile line that cannot be read passes nothing */
 	if (l->opt.sources && l->files[file].incomplete)
 		s.silent = 0;
-	for (size_t i = 0; i < all->n; i++) {
-		const struct rck_group *g = &all->items[i];
+	for (; s.group_end < all->n && all->items[s.group_end].first->file == file;
+		s.group_end++) {
+		const struct rck_group *g = &all->items[s.group_end];
 
-		if (g->first->file != file)
-			continue;
 		s.silent &= ~(UINT64_C(1) << g->first->rule->number);
 		s.cases++;
 		s.failures += fails(g);
 		s.skipped += !fails(g);
 	}
-	s.errors = l->files[file].errors;
+	while (s.error_end < l->n_errors && l->errors[s.error_end].file == file)
+		s.error_end++;
+	s.errors = s.error_end - s.error;
 	s.cases += s.errors + (size_t)__builtin_popcountll(s.silent);
 	return s;
 }
 
-static void put_errors(struct rck_strbuf *out, const struct rck_lint *l, size_t file)
+static void put_errors(
+	struct rck_strbuf *out, const struct rck_lint *l, const struct suite *s)
 {
-	for (size_t i = 0; i < l->n_errors; i++) {
+	for (size_t i = s->error; i < s->error_end; i++) {
 		const struct rck_lint_error *e = &l->errors[i];
 
-		if (e->file != file)
-			continue;
 		rck_strbuf_adds(out, "    <testcase classname=\"readable\"");
 		put_attribute(
-			out, "name", *e->where ? e->where : l->files[file].relative);
+			out, "name", *e->where ? e->where : l->files[s->file].relative);
 		rck_strbuf_adds(out, ">\n      <error");
 		put_attribute(out, "message", e->diag.msg);
 		rck_strbuf_adds(out, "/>\n    </testcase>\n");
 	}
 }
 
-static void put_suite(struct rck_strbuf *out, const struct rck_groups *all, size_t file)
+static void put_suite(
+	struct rck_strbuf *out, const struct rck_groups *all, const struct suite *s)
 {
 	const struct rck_lint *l = all->lint;
-	struct suite s = count(all, file);
 
 	rck_strbuf_adds(out, "  <testsuite");
-	put_attribute(out, "name", l->files[file].relative);
+	put_attribute(out, "name", l->files[s->file].relative);
 	rck_strbuf_addf(out,
 		" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n",
-		s.cases, s.failures, s.errors, s.skipped);
-	for (size_t i = 0; i < all->n; i++)
-		if (all->items[i].first->file == file)
-			put_case(out, all, &all->items[i]);
-	put_errors(out, l, file);
+		s->cases, s->failures, s->errors, s->skipped);
+	for (size_t i = s->group; i < s->group_end; i++)
+		put_case(out, all, &all->items[i]);
+	put_errors(out, l, s);
 	for (size_t r = 0; r < RCK_RULE_COUNT_; r++)
-		if (s.silent >> r & 1)
+		if (s->silent >> r & 1)
 			rck_strbuf_addf(out,
 				"    <testcase classname=\"%s\" name=\"nothing "
 				"found\"/>\n",
@@ -155,9 +163,13 @@ static void put_suite(struct rck_strbuf *out, const struct rck_groups *all, size
 void rck_findings_junit(const struct rck_groups *g, const struct rck_report_options *o,
 	struct rck_strbuf *out)
 {
+	struct suite suite = {0};
+
 	rck_strbuf_adds(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 			     "<testsuites name=\"rocmcheck\">\n");
-	for (size_t i = 0; i < g->lint->n_files; i++)
-		put_suite(out, g, i);
+	for (size_t i = 0; i < g->lint->n_files; i++) {
+		suite = next_suite(g, i, &suite);
+		put_suite(out, g, &suite);
+	}
 	rck_strbuf_adds(out, "</testsuites>\n");
 }
