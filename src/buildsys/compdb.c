@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #define MAX_TEXT (256u << 20)
+#define MAX_BAD  20 /* entries that are told of one by one */
 
 /* A string member: NULL with *bad set when it is there and no string. */
 static const char *member(const json_t *entry, const char *key, const char **bad)
@@ -90,6 +91,7 @@ int rck_compdb_read(
 {
 	json_error_t error;
 	json_t *root;
+	size_t n_bad = 0;
 
 	*db = (struct rck_compdb){0};
 	root = json_loadb(text, len, JSON_ALLOW_NUL, &error);
@@ -111,8 +113,11 @@ int rck_compdb_read(
 			continue;
 		}
 		release_entry(&e);
-		rck_strv_addf(&db->bad, "entry %zu: %s", i, why);
+		if (n_bad++ < MAX_BAD)
+			rck_strv_addf(&db->bad, "entry %zu: %s", i, why);
 	}
+	if (n_bad > MAX_BAD)
+		rck_strv_addf(&db->bad, "%zu more entries like these", n_bad - MAX_BAD);
 	json_decref(root);
 	return 0;
 }

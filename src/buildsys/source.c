@@ -3,6 +3,7 @@
 #include "buildsys/unit.h"
 
 #include "util/cleanup.h"
+#include "util/regular.h"
 #include "util/strbuf.h"
 
 #include <ctype.h>
@@ -71,7 +72,7 @@ static void scan(
 int rck_hip_source_scan(const char *path, unsigned *first_kernel, unsigned *first_assert)
 {
 	_cleanup_strbuf_ struct rck_strbuf text = RCK_STRBUF_INIT;
-	_cleanup_fclose_ FILE *f = fopen(path, "re");
+	_cleanup_fclose_ FILE *f = rck_regular_open(path);
 	char chunk[16384];
 	size_t n;
 

@@ -1,14 +1,22 @@
 #include "buildsys/words.h"
 #include "container/container.h"
 #include "util/cleanup.h"
+#include "util/regular.h"
 #include "util/strbuf.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
+/* Response files of one command: files that name each other would make words for ever. */
 #define MAX_DEPTH 8
-#define MAX_FILE  (16u << 20)
+#define MAX_FILES 1000
+#define MAX_BYTES (16u << 20)
+
+struct budget {
+	unsigned files;
+	size_t bytes;
+};
 
 /* POSIX quoting (XCU 2.2). Returns what is left of text behind one word. */
 static const char *posix_word(struct rck_strbuf *w, const char *p, const char *end)
@@ -97,20 +105,27 @@ enum rck_quoting rck_words_guess(const char *text)
 		       : RCK_QUOTING_POSIX;
 }
 
-static int read_words(struct rck_strv *out, const char *path, struct rck_diag *diag)
+static int read_words(
+	struct rck_strv *out, const char *path, struct budget *b, struct rck_diag *diag)
 {
-	_cleanup_fclose_ FILE *f = fopen(path, "re");
+	_cleanup_fclose_ FILE *f = rck_regular_open(path);
 	_cleanup_strbuf_ struct rck_strbuf text = RCK_STRBUF_INIT;
 	char chunk[16384];
 	size_t n;
 
 	if (!f)
 		return rck_fail(diag, -errno, RCK_OFFSET_NONE,
-			"cannot open response file '%s': %s", path, strerror(errno));
+			"cannot open response file '%s': %s", path,
+			errno == EINVAL ? "it is not a regular file" : strerror(errno));
+	if (b->files++ == MAX_FILES)
+		return rck_fail(diag, -E2BIG, RCK_OFFSET_NONE,
+			"more than %d response files, the last '%s'", MAX_FILES, path);
 	while ((n = fread(chunk, 1, sizeof(chunk), f))) {
-		if (text.len + n > MAX_FILE)
-			return rck_fail(diag, -E2BIG, MAX_FILE,
-				"response file '%s' is larger than 16 MiB", path);
+		b->bytes += n;
+		if (b->bytes > MAX_BYTES)
+			return rck_fail(diag, -E2BIG, RCK_OFFSET_NONE,
+				"response files of more than 16 MiB, the last '%s'",
+				path);
 		rck_strbuf_add(&text, chunk, n);
 	}
 	if (ferror(f))
@@ -121,7 +136,7 @@ static int read_words(struct rck_strv *out, const char *path, struct rck_diag *d
 }
 
 static int expand(struct rck_strv *out, const struct rck_strv *in, const char *directory,
-	unsigned depth, struct rck_diag *diag)
+	unsigned depth, struct budget *b, struct rck_diag *diag)
 {
 	for (size_t i = 0; i < in->n; i++) {
 		const char *word = in->items[i];
@@ -139,12 +154,12 @@ static int expand(struct rck_strv *out, const struct rck_strv *in, const char *d
 				word);
 		path = word[1] == '/' ? rck_xstrdup(word + 1)
 				      : rck_xasprintf("%s/%s", directory, word + 1);
-		err = read_words(&inner, path, diag);
+		err = read_words(&inner, path, b, diag);
 		if (err == -ENOENT) {
 			rck_strv_add(out, word);
 			err = 0;
 		} else if (!err) {
-			err = expand(out, &inner, directory, depth + 1, diag);
+			err = expand(out, &inner, directory, depth + 1, b, diag);
 		}
 		rck_strv_release(&inner);
 		if (err)
@@ -156,7 +171,8 @@ static int expand(struct rck_strv *out, const struct rck_strv *in, const char *d
 int rck_words_expand(struct rck_strv *words, const char *directory, struct rck_diag *diag)
 {
 	struct rck_strv out = {0};
-	int err = expand(&out, words, directory, 0, diag);
+	struct budget b = {0};
+	int err = expand(&out, words, directory, 0, &b, diag);
 
 	if (err) {
 		rck_strv_release(&out);

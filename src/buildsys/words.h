@@ -23,9 +23,10 @@ enum rck_quoting rck_words_guess(const char *text);
 
 /*
  * Replaces each "@FILE" by the words of FILE (relative to directory), also inside such
- * files, eight levels deep. Returns 0; -errno with diag when a file cannot be read, is
- * larger than 16 MiB, or the nesting is deeper. (clang: "@file" of a file that is not
- * there stays as it is: so here.)
+ * files, eight levels deep. Returns 0; -errno with diag when a file cannot be read or is
+ * not a regular one, when there are more than 1000 or they have more than 16 MiB, or when
+ * the nesting is deeper. (clang: "@file" of a file that is not there stays as it is: so
+ * here.)
  */
 int rck_words_expand(
 	struct rck_strv *words, const char *directory, struct rck_diag *diag);

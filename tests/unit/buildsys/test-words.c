@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The words of text, joined by '|'. */
@@ -90,12 +91,55 @@ static void response_files(void **state)
 	rmdir(dir);
 }
 
+/* Files of a few bytes that become words without end, and one that never ends. */
+static void hostile_response_files(void **state)
+{
+	char dir[] = "/tmp/rck-words-XXXXXX", path[64], many[40 * 10 + 1] = "";
+	static const char *const names[] = {"leaf", "wide", "wider", "fifo"};
+	struct rck_strv words = {0};
+	struct rck_diag diag;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/leaf", dir);
+	write_file(path, "-g");
+	for (int i = 0; i < 40; i++)
+		strcat(many, "@leaf ");
+	snprintf(path, sizeof(path), "%s/wide", dir);
+	write_file(path, many);
+	for (char *p = many; (p = strstr(p, "leaf")); p++)
+		memcpy(p, "wide", 4);
+	snprintf(path, sizeof(path), "%s/wider", dir);
+	write_file(path, many);
+	snprintf(path, sizeof(path), "%s/fifo", dir);
+	assert_int_equal(mkfifo(path, 0600), 0);
+
+	rck_strv_add(&words, "@wide");
+	assert_int_equal(rck_words_expand(&words, dir, &diag), 0);
+	assert_int_equal(words.n, 40);
+	rck_strv_add(&words, "@wider");
+	assert_int_equal(rck_words_expand(&words, dir, &diag), -E2BIG);
+	assert_non_null(strstr(diag.msg, "more than 1000 response files"));
+	rck_strv_release(&words);
+	words = (struct rck_strv){0};
+	rck_strv_add(&words, "@fifo");
+	assert_int_equal(rck_words_expand(&words, dir, &diag), -EINVAL);
+	assert_non_null(strstr(diag.msg, "it is not a regular file"));
+	rck_strv_release(&words);
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+		unlink(path);
+	}
+	rmdir(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(posix),
 		cmocka_unit_test(windows),
 		cmocka_unit_test(response_files),
+		cmocka_unit_test(hostile_response_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
