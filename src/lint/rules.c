@@ -189,7 +189,10 @@ static enum rck_state check_mismatch(const struct rck_subject *s, struct rck_ver
 	size_t n = 0;
 
 	if (!s->kernel->kd.found)
-		return RCK_STATE_NOT_CHECKABLE;
+		return answer(v, RCK_STATE_MAYBE,
+			"no kernel descriptor of its name is there: its metadata alone "
+			"is "
+			"what is judged");
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
 		struct rck_value value;
 
@@ -225,6 +228,14 @@ static enum rck_state check_version(const struct rck_subject *s, struct rck_verd
 {
 	const struct rck_code_object *co = s->co;
 
+	if (co->osabi == 64 /* HSA */ && !co->version) {
+		rck_strbuf_addf(&v->text,
+			"ABI version %u is newer than what is known here: what it "
+			"changes "
+			"is not seen",
+			co->abiversion);
+		return RCK_STATE_MAYBE;
+	}
 	if (co->version < 3 || !co->n_metadata_notes)
 		return RCK_STATE_NOT_CHECKABLE;
 	if (!metadata_version_fits(co)) {

@@ -130,6 +130,19 @@ static void other_version(void)
 	object.md_version[1] = 0;
 }
 
+static void newer_version(void)
+{
+	object.osabi = 64;
+	object.abiversion = 5;
+	object.version = 0;
+}
+
+static void other_system(void)
+{
+	newer_version();
+	object.osabi = 65;
+}
+
 static void other_target(void)
 {
 	object.md_target = "amdgcn-amd-amdhsa--gfx942";
@@ -190,11 +203,13 @@ static const struct {
 	{RCK_RULE_SANITIZER_BUILD, sanitizer, FAIL},
 	{RCK_RULE_METADATA_DESCRIPTOR_MISMATCH, NULL, PASS},
 	{RCK_RULE_METADATA_DESCRIPTOR_MISMATCH, mismatch, FAIL},
-	{RCK_RULE_METADATA_DESCRIPTOR_MISMATCH, no_descriptor, NOT_CHECKABLE},
+	{RCK_RULE_METADATA_DESCRIPTOR_MISMATCH, no_descriptor, MAYBE},
 	{RCK_RULE_VERSION_MISMATCH, NULL, PASS},
 	{RCK_RULE_VERSION_MISMATCH, other_version, FAIL},
 	{RCK_RULE_VERSION_MISMATCH, other_target, FAIL},
 	{RCK_RULE_VERSION_MISMATCH, no_metadata, NOT_CHECKABLE},
+	{RCK_RULE_VERSION_MISMATCH, newer_version, MAYBE},
+	{RCK_RULE_VERSION_MISMATCH, other_system, NOT_CHECKABLE},
 	{RCK_RULE_SCRATCH_OVER, small, PASS},
 	{RCK_RULE_SCRATCH_OVER, big, FAIL},
 	{RCK_RULE_SCRATCH_OVER, unstated, NOT_CHECKABLE},
