@@ -36,8 +36,15 @@ static void say_part(struct rck_doctor *d, size_t i)
 	enum rck_rocm_part part = parts[i].part;
 	const char *path = d->rocm ? rck_rocm_path(d->rocm, part) : NULL;
 	const char *version = path ? rck_rocm_version(d->rocm, part) : NULL;
+	const char *broken = d->rocm ? rck_rocm_broken(d->rocm, part) : NULL;
 
-	if (path)
+	if (!path && broken)
+		rck_doctor_say(d, RCK_HEALTH_ATTENTION, rck_rocm_part_name(part),
+			"Reinstall what it belongs to, or repair the link or the "
+			"permissions.",
+			"not usable: %s is a link that leads nowhere, or may not be read",
+			broken);
+	else if (path)
 		rck_doctor_say(d, version ? RCK_HEALTH_OK : RCK_HEALTH_UNKNOWN,
 			rck_rocm_part_name(part), NULL, "%s, %s",
 			version ? version : "version not known", path);
@@ -49,7 +56,10 @@ static void say_part(struct rck_doctor *d, size_t i)
 static bool parse_version(const char *s, unsigned v[3])
 {
 	v[0] = v[1] = v[2] = 0;
-	return s && sscanf(s, "%u.%u.%u", &v[0], &v[1], &v[2]) >= 2;
+	if (s && sscanf(s, "%u.%u.%u", &v[0], &v[1], &v[2]) >= 2)
+		return true;
+	v[0] = 0; /* "6" may be 6.0 or 6.4 */
+	return false;
 }
 
 /* Parts that one release ships together but that differ in major or minor version. */

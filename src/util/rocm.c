@@ -66,6 +66,7 @@ struct rck_rocm {
 	char *loader; /* of a foreign tree */
 	char *libc_version;
 	char *path[RCK_ROCM_PARTS];
+	char *broken[RCK_ROCM_PARTS];
 	char *version[RCK_ROCM_PARTS];
 	bool version_sought[RCK_ROCM_PARTS];
 	struct rck_strv lib_dirs; /* of dir alone */
@@ -128,12 +129,16 @@ static bool try_folders(struct rck_rocm *r, enum rck_rocm_part part, const char 
 	const struct rck_strv *dirs)
 {
 	const struct part *p = &parts[part];
+	struct stat st;
 
 	for (size_t i = 0; i < dirs->n; i++) {
 		char *path = rck_xasprintf("%s/%s", dirs->items[i], file);
 
 		if (access(path, p->place == IN_BIN ? X_OK : R_OK)) {
-			free(path);
+			if (!r->broken[part] && !lstat(path, &st))
+				r->broken[part] = path;
+			else
+				free(path);
 			continue;
 		}
 		if (p->place == IN_DATA || p->place == IN_INCLUDE) {
@@ -278,6 +283,7 @@ void rck_rocm_close(struct rck_rocm *r)
 		return;
 	for (int i = 0; i < RCK_ROCM_PARTS; i++) {
 		free(r->path[i]);
+		free(r->broken[i]);
 		free(r->version[i]);
 	}
 	rck_strv_release(&r->lib_dirs);
@@ -295,6 +301,11 @@ const char *rck_rocm_part_name(enum rck_rocm_part part)
 const char *rck_rocm_path(const struct rck_rocm *r, enum rck_rocm_part part)
 {
 	return r->path[part];
+}
+
+const char *rck_rocm_broken(const struct rck_rocm *r, enum rck_rocm_part part)
+{
+	return r->broken[part];
 }
 
 const char *rck_rocm_dir(const struct rck_rocm *r)

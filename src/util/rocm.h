@@ -43,6 +43,9 @@ void rck_rocm_close(struct rck_rocm *r);
 const char *rck_rocm_part_name(enum rck_rocm_part part);
 /* Absolute path of a part, or NULL when it was not found. Borrowed. */
 const char *rck_rocm_path(const struct rck_rocm *r, enum rck_rocm_part part);
+/* The first place where a part stands and cannot be opened: a link that leads nowhere, no
+ * permission; or NULL. Borrowed. */
+const char *rck_rocm_broken(const struct rck_rocm *r, enum rck_rocm_part part);
 /*
  * The version of a part, or NULL when it cannot be told: of a library what its file name
  * says behind ".so." (libamdhip64.so.6.4.43484), of a compiler its --version (run once,
