@@ -16,7 +16,8 @@ struct rck_disasm {
 	const struct rck_disasm_backend *backend;
 	void *state;
 	char name[32];
-	bool sdwa, gfx8_9, gfx950; /* the generations that the traps below belong to */
+	bool sdwa, gfx8_9, gfx950,
+		gfx12; /* the generations that the traps below belong to */
 };
 
 static int diag_set(struct rck_diag *diag, int code, const char *fmt, const char *arg)
@@ -126,6 +127,7 @@ int rck_disasm_open(const char *target_id, const struct rck_disasm_options *opti
 	if (!comgr || !llvm) {
 		d->gfx8_9 = !strncmp(t.processor, "gfx8", 4) ||
 			    !strncmp(t.processor, "gfx9", 4);
+		d->gfx12 = !strncmp(t.processor, "gfx12", 5);
 		d->gfx950 = !strcmp(t.processor, "gfx950");
 		d->sdwa = d->gfx8_9 || !strncmp(t.processor, "gfx10", 5);
 		*out = d;
@@ -158,12 +160,12 @@ static bool is_f8f6f4_tuple(uint32_t src, uint32_t format)
  * Encodings with fields that mean nothing, on which the libraries crash instead of
  * failing (comgr 2.4 and LLVM 22.1 were seen to): SDWA selectors 7 and dst_unused 3; on
  * gfx8 and gfx9 a literal as buffer offset, as source of VOP3 and VOP3P or as the result
- * of a VOP3 compare. Field places: AMD's
- * Vega and RDNA2 ISA guides, "Microcode formats".
+ * of a VOP3 compare; on gfx12 one as the barrier of a SOP1. Field places: AMD's Vega,
+ * RDNA2 and RDNA4 ISA guides, "Microcode formats".
  */
 static bool encoding_crashes(const struct rck_disasm *d, uint32_t w0, uint32_t w1)
 {
-	uint32_t top = w0 >> 24;
+	uint32_t top = w0 >> 24, op = w0 >> 8 & 0xff;
 	bool vop1 = w0 >> 25 == 0x3f, vopc = w0 >> 25 == 0x3e;
 
 	if (d->sdwa && !(w0 >> 31) && (w0 & 0x1ff) == 0xf9) {
@@ -171,6 +173,8 @@ static bool encoding_crashes(const struct rck_disasm *d, uint32_t w0, uint32_t w
 			return true;
 		return !vopc && ((w1 >> 8 & 7) == 7 || (w1 >> 11 & 3) == 3);
 	}
+	if (d->gfx12 && w0 >> 23 == 0x17d && (w0 & 0xff) == LITERAL)
+		return (op >= 0x4e && op <= 0x52) || op == 0x57;
 	if (!d->gfx8_9)
 		return false;
 	if ((top >= 0xe0 && top <= 0xe3) || (top >= 0xe8 && top <= 0xeb))

@@ -132,6 +132,7 @@ static void test_crashing(void **state)
 		{"gfx90a", {0xd3f4284f, 0x59633cff}},
 		{"gfx942", {0xd1cc3c4f, 0x1295fe38}},
 		{"gfx942", {0xd036d2ff, 0x4325fcec}},
+		{"gfx1201", {0xbee552ff, 0xb2ec2d1e}},
 		{"gfx950", {0xd3ad0357, 0x0005edff}},
 		{"gfx950", {0xd3ad036b, 0xdc8f62f4}},
 		{"gfx803", {0xe8e62cea, 0xff59d4e9}},
