@@ -3,10 +3,10 @@
 #include "report/experiment.h"
 #include "teardown/verdict.h"
 #include "util/msg.h"
+#include "util/regex.h"
 #include "util/term.h"
 
 #include <errno.h>
-#include <regex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,12 +91,12 @@ void rck_live_progress(
 int rck_live_check_regex(const char *text)
 {
 	regex_t regex;
+	char why[100];
 
 	if (!text)
 		return 0;
-	if (regcomp(&regex, text, REG_EXTENDED | REG_NOSUB)) {
-		rck_error("option '--done-regex': '%s' is no extended regular expression",
-			text);
+	if (rck_regex_compile(&regex, text, why)) {
+		rck_error("option '--done-regex': '%s': %s", text, why);
 		return -EINVAL;
 	}
 	regfree(&regex);

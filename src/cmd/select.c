@@ -1,10 +1,10 @@
 #include "cmd/select.h"
 #include "codeobj/codeobj.h"
+#include "util/regex.h"
 #include "util/strbuf.h"
 
 #include <errno.h>
 #include <fnmatch.h>
-#include <regex.h>
 #include <stdlib.h>
 
 struct rck_select {
@@ -16,14 +16,10 @@ int rck_select_new(const struct rck_select_spec *spec, struct rck_select **out,
 	struct rck_diag *diag)
 {
 	struct rck_select *sel = rck_xcalloc(1, sizeof(*sel));
-	char why[120];
-	int err;
+	char why[100];
 
 	sel->spec = spec;
-	err = spec->kernel ? regcomp(&sel->kernel, spec->kernel, REG_EXTENDED | REG_NOSUB)
-			   : 0;
-	if (err) {
-		regerror(err, &sel->kernel, why, sizeof(why));
+	if (spec->kernel && rck_regex_compile(&sel->kernel, spec->kernel, why)) {
 		free(sel);
 		return rck_fail(diag, -EINVAL, RCK_OFFSET_NONE,
 			"option '--kernel': '%s': %s", spec->kernel, why);

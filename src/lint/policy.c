@@ -1,5 +1,6 @@
 #include "lint/policy.h"
 #include "util/cleanup.h"
+#include "util/regex.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -180,17 +181,14 @@ static int read_rules(struct reading *r, const char *v, uint32_t *out)
 	return r->err;
 }
 
-/* 0, or -EINVAL with what regcomp says of it. */
+/* 0, or -EINVAL with the reason in why. */
 static int compile_kernel(struct rck_allow *a, const char *regex, char why[static 100])
 {
-	int err = regcomp(&a->kernel_re, regex, REG_EXTENDED | REG_NOSUB);
+	int err = rck_regex_compile(&a->kernel_re, regex, why);
 
-	if (err) {
-		regerror(err, &a->kernel_re, why, 100);
-		return -EINVAL;
-	}
-	a->kernel = rck_xstrdup(regex);
-	return 0;
+	if (!err)
+		a->kernel = rck_xstrdup(regex);
+	return err;
 }
 
 static int read_regex(struct reading *r, const char *v, struct rck_allow *a)

@@ -3,11 +3,11 @@
 #include "teardown/proc.h"
 #include "teardown/stack.h"
 #include "teardown/supervise.h"
+#include "util/regex.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <regex.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -499,6 +499,7 @@ void rck_supervise_run(const struct rck_supervise *s, int control, struct rck_ex
 		.line = RCK_STRBUF_INIT,
 		.event = RCK_STRBUF_INIT,
 		.tail = RCK_STRBUF_INIT};
+	char why[100];
 	size_t left;
 	int err;
 
@@ -507,8 +508,7 @@ void rck_supervise_run(const struct rck_supervise *s, int control, struct rck_ex
 	*e = (struct rck_exposure){.outcome = RCK_OUTCOME_NOT_RUN, .status = -1};
 	w.begun = rck_proc_now();
 	w.signals = open_signals();
-	w.has_regex = s->done_regex &&
-		      !regcomp(&w.regex, s->done_regex, REG_EXTENDED | REG_NOSUB);
+	w.has_regex = s->done_regex && !rck_regex_compile(&w.regex, s->done_regex, why);
 	err = start(&w);
 	if (err) {
 		set_reason(e, rck_xasprintf("cannot start '%s': %s", s->argv[0],

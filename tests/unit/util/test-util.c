@@ -8,10 +8,12 @@
 #include "util/json.h"
 #include "util/opt.h"
 #include "util/range.h"
+#include "util/regex.h"
 #include "util/strbuf.h"
 #include "util/table.h"
 #include "util/term.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -267,6 +269,48 @@ static void test_closest(void **state)
 		closest_of("a-word-that-is-longer-than-any-option-can-be-here"), "");
 }
 
+/* What a person writes compiles; what glibc would multiply or recurse into without end
+ * does not. */
+static void regexes(void **state)
+{
+	static const struct {
+		const char *text, *matches;
+		bool refused;
+	} cases[] = {
+		{"^rms_norm<.*(float|bf16)>$", "rms_norm<float, bf16>", false},
+		{"[]+]+[^]{}]{2,}", "]+ab", false},
+		{"a{3}(b{1,2}c?)+", "aaabb", false},
+		{"[[:digit:]+++++++++++++++]x\\+++", "7x+", false},
+		{"x{,2000}y", "xy", false},
+		{"((a{99}){99}b)?", "", false},
+		{"debug_+++++++++++++++++++++++++", NULL, true},
+		{"((((a+)+b)+c{100})+){100}", NULL, true},
+		{"((a{9,}){9,}){999}", NULL, true},
+		{"(a{100}|b{100}){100}", NULL, true},
+		{"a{18446744073709551615}", NULL, true},
+		{"(", NULL, true},
+		{"[", NULL, true},
+		{"\\", NULL, true},
+	};
+	char deep[2001], why[100];
+	regex_t regex;
+
+	memset(deep, '(', 1000);
+	memset(deep + 1000, ')', 1000);
+	deep[2000] = '\0';
+	assert_int_equal(rck_regex_compile(&regex, deep, why), -EINVAL);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		int err = rck_regex_compile(&regex, cases[i].text, why);
+
+		if (err != (cases[i].refused ? -EINVAL : 0))
+			fail_msg("%s: %d %s", cases[i].text, err, err ? why : "");
+		if (err)
+			continue;
+		assert_int_equal(regexec(&regex, cases[i].matches, 0, NULL, 0), 0);
+		regfree(&regex);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -282,6 +326,7 @@ int main(void)
 		cmocka_unit_test(table_fits),
 		cmocka_unit_test(table_cuts_as_told),
 		cmocka_unit_test(wraps),
+		cmocka_unit_test(regexes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
