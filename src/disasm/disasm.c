@@ -16,8 +16,8 @@ struct rck_disasm {
 	const struct rck_disasm_backend *backend;
 	void *state;
 	char name[32];
-	bool sdwa, gfx8_9, gfx950,
-		gfx12; /* the generations that the traps below belong to */
+	/* the generations that the traps below belong to */
+	bool sdwa, gfx8_9, gfx950, gfx12, gfx125;
 };
 
 static int diag_set(struct rck_diag *diag, int code, const char *fmt, const char *arg)
@@ -128,6 +128,7 @@ int rck_disasm_open(const char *target_id, const struct rck_disasm_options *opti
 		d->gfx8_9 = !strncmp(t.processor, "gfx8", 4) ||
 			    !strncmp(t.processor, "gfx9", 4);
 		d->gfx12 = !strncmp(t.processor, "gfx12", 5);
+		d->gfx125 = !strncmp(t.processor, "gfx125", 6);
 		d->gfx950 = !strcmp(t.processor, "gfx950");
 		d->sdwa = d->gfx8_9 || !strncmp(t.processor, "gfx10", 5);
 		*out = d;
@@ -156,6 +157,20 @@ static bool is_f8f6f4_tuple(uint32_t src, uint32_t format)
 	return (src & 0x1ff) >= 0x100 && (src & 0xff) + size <= 256;
 }
 
+/* v_wmma_*_f8f6f4 of gfx1250 crashes LLVM where a source is no VGPR. */
+static bool is_wmma_without_vgprs(const struct rck_disasm *d, uint32_t w0, uint32_t w1)
+{
+	return d->gfx125 && w0 >> 16 == 0xcc33 && !(w1 & 0x100 && w1 >> 9 & 0x100);
+}
+
+/* The scales of a v_mfma_scale_* or v_wmma_scale*, which go before the instruction. */
+static bool is_scale(const struct rck_disasm *d, uint32_t w0)
+{
+	uint32_t op = w0 >> 16;
+
+	return d->gfx125 ? op == 0xcc35 || op == 0xcc3a : d->gfx950 && op == 0xd3ac;
+}
+
 /*
  * Encodings with fields that mean nothing, on which the libraries crash instead of
  * failing (comgr 2.4 and LLVM 22.1 were seen to): SDWA selectors 7 and dst_unused 3; on
@@ -176,7 +191,7 @@ static bool encoding_crashes(const struct rck_disasm *d, uint32_t w0, uint32_t w
 	if (d->gfx12 && w0 >> 23 == 0x17d && (w0 & 0xff) == LITERAL)
 		return (op >= 0x4e && op <= 0x52) || op == 0x57;
 	if (!d->gfx8_9)
-		return false;
+		return is_wmma_without_vgprs(d, w0, w1);
 	if ((top >= 0xe0 && top <= 0xe3) || (top >= 0xe8 && top <= 0xeb))
 		return w1 >> 24 == LITERAL;
 	if (w0 >> 26 != 0x34)
@@ -201,8 +216,7 @@ int rck_disasm_next(struct rck_disasm *d, const void *code, size_t avail, uint64
 		return -ENODATA;
 	if (avail >= 8 && encoding_crashes(d, rck_le32(bytes), rck_le32(bytes + 4)))
 		return -EILSEQ;
-	/* v_mfma_scale_*: scales, then the instruction itself */
-	if (avail >= 16 && d->gfx950 && rck_le32(bytes) >> 16 == 0xd3ac &&
+	if (avail >= 16 && is_scale(d, rck_le32(bytes)) &&
 		encoding_crashes(d, rck_le32(bytes + 8), rck_le32(bytes + 12)))
 		return -EILSEQ;
 	n = d->backend->next(d->state, code, avail, pc, raw);

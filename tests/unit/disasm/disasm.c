@@ -133,6 +133,7 @@ static void test_crashing(void **state)
 		{"gfx942", {0xd1cc3c4f, 0x1295fe38}},
 		{"gfx942", {0xd036d2ff, 0x4325fcec}},
 		{"gfx1201", {0xbee552ff, 0xb2ec2d1e}},
+		{"gfx1250", {0xcc3304f9, 0x19708a52}},
 		{"gfx950", {0xd3ad0357, 0x0005edff}},
 		{"gfx950", {0xd3ad036b, 0xdc8f62f4}},
 		{"gfx803", {0xe8e62cea, 0xff59d4e9}},
