@@ -18,7 +18,9 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define LIBRARY "libhsa-runtime64.so.1"
+#define LIBRARY     "libhsa-runtime64.so.1"
+#define THREADS_MAX 1024u
+#define LOG_MAX     2u
 
 static const char *target, *rocm_dir, *trace, *count;
 static unsigned long long threads, log_level;
@@ -52,6 +54,55 @@ static const struct rck_opt opts[] = {
 	{RCK_OPT_END},
 };
 
+/*
+ * The device appends to the file, from whichever folder the command is in by then: an
+ * absolute path of a new file. Returns 0 or an exit status.
+ */
+static int new_file(const char *option, const char *variable, const char *path)
+{
+	_cleanup_free_ char *folder = NULL, *whole = NULL;
+	int fd;
+
+	if (!*path) {
+		rck_error("option '--%s' needs the name of a file", option);
+		return RCK_EXIT_USAGE;
+	}
+	if (!strcmp(path, "-")) {
+		setenv(variable, path, 1);
+		return 0;
+	}
+	if (*path != '/')
+		folder = getcwd(NULL, 0);
+	whole = folder ? rck_xasprintf("%s/%s", folder, path) : rck_xstrdup(path);
+	fd = open(whole, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0) {
+		rck_error("cannot write '%s': %s", path, strerror(errno));
+		return RCK_EXIT_TROUBLE;
+	}
+	close(fd);
+	setenv(variable, whole, 1);
+	return 0;
+}
+
+/* Returns 0 or an exit status. */
+static int check_values(void)
+{
+	int r = 0;
+
+	if (threads > THREADS_MAX || log_level > LOG_MAX) {
+		rck_error("option '--%s': %llu is more than %u",
+			threads > THREADS_MAX ? "threads" : "log",
+			threads > THREADS_MAX ? threads : log_level,
+			threads > THREADS_MAX ? THREADS_MAX : LOG_MAX);
+		return RCK_EXIT_USAGE;
+	}
+	if (trace)
+		r = new_file("trace", "RCK_SOFT_TRACE", trace);
+	if (!r && count)
+		r = new_file("count", "RCK_SOFT_COUNT", count);
+	return r;
+}
+
 static void set_environment(void)
 {
 	char number[32];
@@ -60,10 +111,6 @@ static void set_environment(void)
 		setenv("RCK_SOFT_TARGET", target, 1);
 	if (!execute)
 		setenv("RCK_SOFT_EXECUTE", "0", 1);
-	if (trace)
-		setenv("RCK_SOFT_TRACE", trace, 1);
-	if (count)
-		setenv("RCK_SOFT_COUNT", count, 1);
 	if (sanitize)
 		setenv("RCK_SOFT_SANITIZE", "1", 1);
 	if (threads) {
@@ -233,11 +280,12 @@ static int wait_for(pid_t pid, const char *folder, struct watch *w)
 struct reports {
 	unsigned int opened;   /* '+': the device, by a process */
 	unsigned int findings; /* '!': of the sanitizer */
+	unsigned int lost;     /* '?': of files that could not be written */
 };
 
 static struct reports count_reports(int fd)
 {
-	struct reports r = {0, 0};
+	struct reports r = {0, 0, 0};
 	char buf[4096];
 	ssize_t n;
 
@@ -245,6 +293,7 @@ static struct reports count_reports(int fd)
 		for (ssize_t i = 0; i < n; i++) {
 			r.opened += buf[i] == '+';
 			r.findings += buf[i] == '!';
+			r.lost += buf[i] == '?';
 		}
 	return r;
 }
@@ -310,6 +359,8 @@ static int run_command(const char *folder, int n, char **operands)
 			   : reports.findings    ? "soft: the sanitizer has %u findings"
 						 : "soft: the sanitizer found nothing",
 			reports.findings);
+	if (reports.lost && !WEXITSTATUS(status))
+		return RCK_EXIT_TROUBLE;
 	if (reports.findings && !WEXITSTATUS(status))
 		return RCK_EXIT_FINDINGS;
 	return WEXITSTATUS(status);
@@ -320,6 +371,7 @@ static int run(int n, char **operands)
 	_cleanup_free_ char *place =
 		rck_place_find("softgpu/" LIBRARY, "softgpu/" LIBRARY);
 	char *slash;
+	int r;
 
 	if (!place) {
 		rck_error("the software device was not built or not installed");
@@ -334,7 +386,8 @@ static int run(int n, char **operands)
 		rck_error("no command given");
 		return RCK_EXIT_USAGE;
 	}
-	return run_command(place, n, operands);
+	r = check_values();
+	return r ? r : run_command(place, n, operands);
 }
 
 const struct rck_cmd rck_cmd_soft = {
@@ -349,5 +402,5 @@ const struct rck_cmd rck_cmd_soft = {
 		"executes\nkernels on the host's processors: true results, no GPU "
 		"timings. The exit status is\nCOMMAND's, or 1 when that is 0 and "
 		"--sanitize found something; 128 + N when signal N\nended it; 2 when it "
-		"could not be run.",
+		"could not be run, or a trace or counts could not be written.",
 };

@@ -3,8 +3,6 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define SEEN_MAX 512
 
@@ -39,17 +37,6 @@ static bool is_new(struct sg_san *s, uint64_t pc, enum sg_san_kind kind)
 	return true;
 }
 
-/* Tells 'rocmcheck soft' by a byte in its pipe. */
-static void tell(void)
-{
-	const char *e = getenv("RCK_SOFT_REPORT");
-	struct stat st;
-
-	if (e && !fstat(atoi(e), &st) && S_ISFIFO(st.st_mode) &&
-		write(atoi(e), "!", 1) < 0)
-		return; /* it is full: enough was told */
-}
-
 static void write_line(const struct sg_san_step *t, const struct sg_inst *in,
 	enum sg_san_kind kind, const char *what)
 {
@@ -73,7 +60,7 @@ static void write_line(const struct sg_san_step *t, const struct sg_inst *in,
 				*p = '?';
 		fprintf(t->s->out, "%s\n", line);
 		fflush(t->s->out);
-		tell();
+		sg_watch_tell('!');
 	}
 	pthread_mutex_unlock(&t->s->lock);
 }

@@ -2,73 +2,142 @@
  * Watching execution, instruction by instruction: RCK_SOFT_TRACE writes each one with its
  * wave, RCK_SOFT_COUNT counts them by kernel and operation, RCK_SOFT_SANITIZE checks
  * them. Each is a file's name, or - (also 1) for stderr. Without them nothing here runs.
- * The first two have the groups run one after another.
+ * The first two have the groups run one after another. Launches of several queues write
+ * into the same files: whole blocks at once, and the trace's block names its launch when
+ * another's lines came before it.
  */
 #include "softgpu/sanitize.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#define LINE_MAX_BYTES 1024
+
+struct sink {
+	const char *path;
+	int fd; /* -1: not asked for, or lost */
+};
+
 struct watch {
-	FILE *trace, *count, *findings;
+	struct sink trace, count;
+	FILE *findings;
 	struct sg_san *san;
+	uint64_t launch; /* its number in this process, from 1 */
 	uint64_t total, lanes;
-	char line[360]; /* of the source, that the trace named last */
-	bool named;     /* the launch, by the trace */
+	char line[360];    /* of the source, that the trace named last */
+	char block[16384]; /* of the trace: whole lines */
+	size_t block_len;
 	struct {
 		const struct sg_op *op;
 		uint64_t n;
 	} op[4096]; /* open addressing by the operation's address */
 };
 
-/* The kernel's name, of which nothing may drive a terminal: it comes from a file. */
+static pthread_mutex_t files = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t traced_last; /* the launch whose lines came last; under files */
+static uint64_t launches;
+
+void sg_watch_tell(char what)
+{
+	const char *e = getenv("RCK_SOFT_REPORT");
+	struct stat st;
+
+	if (e && !fstat(atoi(e), &st) && S_ISFIFO(st.st_mode) &&
+		write(atoi(e), &what, 1) < 0)
+		return; /* it is full: enough was told */
+}
+
+/* Once a process: that what was asked for is not there, or not whole. */
+static void lost(const char *path, int error)
+{
+	static atomic_flag told = ATOMIC_FLAG_INIT;
+
+	if (atomic_flag_test_and_set(&told))
+		return;
+	dprintf(STDERR_FILENO, "rocmcheck softgpu: cannot write '%s': %s\n", path,
+		strerror(error));
+	sg_watch_tell('?');
+}
+
+/* What the variable names, to append to. */
+static struct sink open_env(const char *name)
+{
+	struct sink k = {getenv(name), -1};
+
+	if (!k.path || !*k.path)
+		return k;
+	k.fd = strcmp(k.path, "-") && strcmp(k.path, "1")
+		       ? open(k.path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)
+		       : fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (k.fd < 0)
+		lost(k.path, errno);
+	return k;
+}
+
+static void sink_write(struct sink *k, const char *text, size_t len)
+{
+	for (size_t done = 0; k->fd >= 0 && done < len;) {
+		ssize_t n = write(k->fd, text + done, len - done);
+
+		if (n >= 0) {
+			done += (size_t)n;
+		} else if (errno != EINTR) {
+			lost(k->path, errno);
+			close(k->fd);
+			k->fd = -1;
+		}
+	}
+}
+
+static void sink_close(struct sink *k)
+{
+	if (k->fd >= 0)
+		close(k->fd);
+}
+
+/* Names come from files: nothing of them may drive a terminal. */
+static char masked(char c)
+{
+	return (unsigned char)c < 0x20 || c == 0x7f ? '?' : c;
+}
+
 static void print_kernel(FILE *f, const struct sg_run *r)
 {
 	const char *p = r->k.launch->kernel;
 
 	for (p = p ? p : "?"; *p; p++)
-		fputc((unsigned char)*p < 0x20 || *p == 0x7f ? '?' : *p, f);
-}
-
-static FILE *open_env(const char *name)
-{
-	const char *path = getenv(name);
-
-	if (!path || !*path)
-		return NULL;
-	return strcmp(path, "-") && strcmp(path, "1") ? fopen(path, "ae")
-						      : fdopen(dup(2), "a");
-}
-
-static void trace_launch(const struct watch *x, const struct sg_run *r)
-{
-	const struct sg_packet *p = &r->k.launch->packet;
-
-	print_kernel(x->trace, r);
-	fprintf(x->trace, ": %llu workgroups of %u,%u,%u, waves of %u\n",
-		(unsigned long long)r->k.ngroups, p->workgroup_size[0],
-		p->workgroup_size[1], p->workgroup_size[2], r->k.lanes);
+		fputc(masked(*p), f);
 }
 
 bool sg_watch_open(struct sg_run *r)
 {
+	struct sink trace = open_env("RCK_SOFT_TRACE");
+	struct sink count = open_env("RCK_SOFT_COUNT");
+	struct sink findings = open_env("RCK_SOFT_SANITIZE");
 	struct watch *x;
-	FILE *trace = open_env("RCK_SOFT_TRACE"), *count = open_env("RCK_SOFT_COUNT");
-	FILE *findings = open_env("RCK_SOFT_SANITIZE");
 
-	if (!trace && !count && !findings)
+	if (trace.fd < 0 && count.fd < 0 && findings.fd < 0)
 		return true;
 	x = calloc(1, sizeof(*x));
-	if (!x)
+	if (!x) {
+		sink_close(&trace);
+		sink_close(&count);
+		sink_close(&findings);
 		return false;
+	}
 	x->trace = trace;
 	x->count = count;
-	x->findings = findings;
-	x->san = findings ? sg_san_new(findings) : NULL;
+	x->findings = findings.fd < 0 ? NULL : fdopen(findings.fd, "a");
+	x->san = x->findings ? sg_san_new(x->findings) : NULL;
+	x->launch = __atomic_add_fetch(&launches, 1, __ATOMIC_RELAXED);
 	r->watch = x;
-	r->serial = trace || count;
+	r->serial = trace.fd >= 0 || count.fd >= 0;
 	return true;
 }
 
@@ -85,25 +154,65 @@ static void count(struct watch *x, const struct sg_wave *w, const struct sg_op *
 		x->lanes += (uint64_t)__builtin_popcountll(sg_exec(w));
 }
 
+/* The line that names a launch; free() it; NULL: out of memory. */
+static char *launch_line(const struct sg_run *r, size_t *len)
+{
+	const struct sg_packet *p = &r->k.launch->packet;
+	char *text = NULL;
+	FILE *f = open_memstream(&text, len);
+
+	if (!f)
+		return NULL;
+	print_kernel(f, r);
+	fprintf(f, ": %llu workgroups of %u,%u,%u, waves of %u\n",
+		(unsigned long long)r->k.ngroups, p->workgroup_size[0],
+		p->workgroup_size[1], p->workgroup_size[2], r->k.lanes);
+	fclose(f);
+	return text;
+}
+
+static void trace_flush(struct watch *x, const struct sg_run *r)
+{
+	char *named = NULL;
+	size_t len = 0;
+
+	if (!x->block_len)
+		return;
+	pthread_mutex_lock(&files);
+	if (traced_last != x->launch)
+		named = launch_line(r, &len);
+	if (named)
+		sink_write(&x->trace, named, len);
+	traced_last = x->launch;
+	sink_write(&x->trace, x->block, x->block_len);
+	pthread_mutex_unlock(&files);
+	free(named);
+	x->block_len = 0;
+}
+
 static void trace_line(struct watch *x, struct sg_wave *w, const struct sg_inst *in)
 {
 	int64_t off = (int64_t)(in->pc - w->g->run->k.entry->pc);
 	char text[256] = "", place[24], line[sizeof(x->line)];
 	bool moved;
+	int n;
 
-	if (!x->named)
-		trace_launch(x, w->g->run);
-	x->named = true;
 	sg_program_text_locked((struct sg_program *)w->p, in->pc, text, sizeof(text));
 	snprintf(place, sizeof(place), "%c%llx", off < 0 ? '-' : '+',
 		(unsigned long long)(off < 0 ? -off : off));
-	moved = sg_code_line(w->p->code, in->pc, line, sizeof(line)) &&
-		strcmp(line, x->line) != 0;
+	moved = sg_code_line(w->p->code, in->pc, line, sizeof(line));
+	for (char *p = line; moved && *p; p++)
+		*p = masked(*p);
+	moved = moved && strcmp(line, x->line) != 0;
 	if (moved)
 		strcpy(x->line, line);
-	fprintf(x->trace, "%u,%u,%u:%u %6s exec %016llx scc %u  %s%s%s\n", w->g->id[0],
-		w->g->id[1], w->g->id[2], w->index, place, (unsigned long long)sg_exec(w),
+	if (sizeof(x->block) - x->block_len < LINE_MAX_BYTES)
+		trace_flush(x, w->g->run);
+	n = snprintf(x->block + x->block_len, LINE_MAX_BYTES,
+		"%u,%u,%u:%u %6s exec %016llx scc %u  %s%s%s\n", w->g->id[0], w->g->id[1],
+		w->g->id[2], w->index, place, (unsigned long long)sg_exec(w),
 		w->s[SG_S_SCC], text, moved ? "  ; " : "", moved ? line : "");
+	x->block_len += (size_t)n; /* text and line are shorter than a line may be */
 }
 
 void sg_watch_group_begin(struct sg_group *g)
@@ -126,11 +235,11 @@ void sg_watch_run(struct sg_wave *w)
 
 	while (in) {
 		if (in->op != &sg_op_link) {
-			if (x->trace)
+			if (x->trace.fd >= 0)
 				trace_line(x, w, in);
 			if (x->san)
 				sg_san_step(x->san, w, in);
-			if (x->count)
+			if (x->count.fd >= 0)
 				count(x, w, in->op);
 		}
 		in = in->exec(w, in);
@@ -145,28 +254,44 @@ static int by_count(const void *a, const void *b)
 	return x < y ? 1 : x > y ? -1 : 0;
 }
 
+static void write_counts(struct watch *x, const struct sg_run *r)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f) {
+		lost(x->count.path, ENOMEM);
+		return;
+	}
+	qsort(x->op, 4096, sizeof(x->op[0]), by_count);
+	print_kernel(f, r);
+	fprintf(f,
+		": %llu wave instructions, %llu lane instructions, %llu "
+		"workgroups\n",
+		(unsigned long long)x->total, (unsigned long long)x->lanes,
+		(unsigned long long)r->k.ngroups);
+	for (size_t i = 0; i < 4096 && x->op[i].n; i++)
+		fprintf(f, "  %12llu %s\n", (unsigned long long)x->op[i].n,
+			x->op[i].op->name);
+	fclose(f);
+	pthread_mutex_lock(&files);
+	sink_write(&x->count, text, len);
+	pthread_mutex_unlock(&files);
+	free(text);
+}
+
 void sg_watch_close(struct sg_run *r)
 {
 	struct watch *x = r->watch;
 
 	if (!x)
 		return;
-	if (x->count && r->k.entry) {
-		qsort(x->op, 4096, sizeof(x->op[0]), by_count);
-		print_kernel(x->count, r);
-		fprintf(x->count,
-			": %llu wave instructions, %llu lane instructions, %llu "
-			"workgroups\n",
-			(unsigned long long)x->total, (unsigned long long)x->lanes,
-			(unsigned long long)r->k.ngroups);
-		for (size_t i = 0; i < 4096 && x->op[i].n; i++)
-			fprintf(x->count, "  %12llu %s\n", (unsigned long long)x->op[i].n,
-				x->op[i].op->name);
-	}
-	if (x->count)
-		fclose(x->count);
-	if (x->trace)
-		fclose(x->trace);
+	trace_flush(x, r);
+	if (x->count.fd >= 0 && r->k.entry)
+		write_counts(x, r);
+	sink_close(&x->count);
+	sink_close(&x->trace);
 	sg_san_free(x->san);
 	if (x->findings)
 		fclose(x->findings);
