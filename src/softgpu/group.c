@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define QUANTUM      20000 /* taken branches of a wave's turn */
-#define TURNS        10    /* turns of a group before others get theirs */
+#define TURNS        10    /* turns of each wave before other groups get theirs */
 #define RESIDENT_MAX 4096
 #define RESIDENT_MEM (1ull << 30)
 #define SPARE_MAX    (64ull << 20)
@@ -151,12 +151,18 @@ static void release_barrier(struct sg_group *g)
 			g->waves[i].state = SG_RUN;
 }
 
+/*
+ * What a group may do before others get their turn is counted in taken branches, not in
+ * rounds: one that meets at barriers goes on. If it were put aside, thousands would be
+ * begun, and their registers would not be in any cache.
+ */
 static enum group_end group_run(struct sg_group *g)
 {
 	struct sg_run *r = g->run;
 	const struct sg_launch *l = r->k.launch;
+	int64_t left = (int64_t)TURNS * QUANTUM * g->nwaves;
 
-	for (int turn = 0; turn < TURNS; turn++) {
+	while (left > 0) {
 		bool busy = false;
 
 		if (l->cancel && *l->cancel && !r->stop) {
@@ -175,6 +181,7 @@ static enum group_end group_run(struct sg_group *g)
 			if (w->state == SG_DONE || w->state == SG_BARRIER)
 				continue;
 			sg_wave_run(w, QUANTUM);
+			left -= QUANTUM - w->quantum + 1;
 			if (w->state == SG_DONE)
 				g->live--;
 			busy |= w->state != SG_SLEEP;
