@@ -184,8 +184,14 @@ static int read_rules(struct reading *r, const char *v, uint32_t *out)
 /* 0, or -EINVAL with the reason in why. */
 static int compile_kernel(struct rck_allow *a, const char *regex, char why[static 100])
 {
-	int err = rck_regex_compile(&a->kernel_re, regex, why);
+	int err;
 
+	/* a variable that was not set, most likely; it would match every kernel */
+	if (!*regex) {
+		snprintf(why, 100, "it is empty");
+		return -EINVAL;
+	}
+	err = rck_regex_compile(&a->kernel_re, regex, why);
 	if (!err)
 		a->kernel = rck_xstrdup(regex);
 	return err;

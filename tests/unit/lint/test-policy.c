@@ -101,6 +101,7 @@ static const struct {
 	{"[allow x]\nfile = *\n", "line 1: [allow x] has no reason"},
 	{"[allow x]\nfile = a\nfile = b\n", "line 3: 'file' stands twice in [allow x]"},
 	{"[allow x]\nkernel = (\n", "line 2: '(' is no regular expression: "},
+	{"[allow x]\nkernel =\n", "line 2: '' is no regular expression: it is empty"},
 	{"[allow x]\nexpires = 2026-13-01\n",
 		"line 2: '2026-13-01' is not a date (YYYY-MM-DD)"},
 	{"[allow x]\nexpires = tomorrow\n",
@@ -182,6 +183,7 @@ static void test_command_line(void **state)
 	assert_int_equal(rck_policy_set_severity(&p, "heap-declared=x", &diag), -EINVAL);
 	assert_int_equal(rck_policy_allow_kernel(&p, "^k$", &diag), 0);
 	assert_int_equal(rck_policy_allow_kernel(&p, "(", &diag), -EINVAL);
+	assert_int_equal(rck_policy_allow_kernel(&p, "", &diag), -EINVAL);
 	rck_policy_release(&p);
 }
 
