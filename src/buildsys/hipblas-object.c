@@ -1,76 +1,172 @@
 /* The generation that a built object imports: its undefined symbols, by libelf. */
 #include "buildsys/hipblas.h"
 
-#include "container/container.h"
+#include "container/archive.h"
+#include "container/bytes.h"
+#include "container/sniff.h"
 #include "util/cleanup.h"
+#include "util/range.h"
 #include "util/strbuf.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Calls each() for the *Ex names that elf leaves undefined, or that it defines. */
-static void each_name(
-	Elf *elf, bool defined, void (*each)(void *ctx, const char *name), void *ctx)
+/* What is looked for, and who is told of it. */
+struct search {
+	bool defined; /* names that a file defines, or those that it leaves undefined */
+	void (*each)(void *ctx, const char *name);
+	void *ctx;
+	struct rck_diag *diag;
+};
+
+static int each_name(
+	const struct search *look, Elf *elf, const GElf_Shdr *sh, Elf_Data *data)
 {
-	Elf_Scn *scn = NULL;
+	for (size_t i = 0; i < data->d_size / sh->sh_entsize; i++) {
+		GElf_Sym sym;
+		const char *name;
 
-	while ((scn = elf_nextscn(elf, scn))) {
-		GElf_Shdr sh;
-		Elf_Data *data;
-
-		if (!gelf_getshdr(scn, &sh) ||
-			(sh.sh_type != SHT_DYNSYM && sh.sh_type != SHT_SYMTAB) ||
-			!sh.sh_entsize || !(data = elf_getdata(scn, NULL)))
+		if (!gelf_getsym(data, (int)i, &sym) ||
+			(sym.st_shndx != SHN_UNDEF) != look->defined || !sym.st_name)
 			continue;
-		for (size_t i = 0; i < data->d_size / sh.sh_entsize; i++) {
-			GElf_Sym sym;
-			const char *name;
-
-			if (!gelf_getsym(data, (int)i, &sym) ||
-				(sym.st_shndx != SHN_UNDEF) != defined)
-				continue;
-			name = elf_strptr(elf, sh.sh_link, sym.st_name);
-			if (name && rck_blas_is_entry(name))
-				each(ctx, name);
-		}
+		name = elf_strptr(elf, sh->sh_link, sym.st_name);
+		if (!name)
+			return rck_fail(look->diag, -EINVAL, sh->sh_offset,
+				"the name of symbol %zu cannot be read: %s", i,
+				elf_errmsg(-1));
+		if (rck_blas_is_entry(name))
+			look->each(look->ctx, name);
 	}
+	return 0;
 }
 
-/* Opens file and calls each_name() for it, or for every member of an archive. */
-static int each_file(const char *file, bool defined,
-	void (*each)(void *ctx, const char *name), void *ctx, struct rck_diag *diag)
+/* A file that is cut must not look like one that imports nothing. */
+static int each_table(
+	const struct search *look, Elf *elf, struct rck_slice s, size_t *tables)
 {
-	_cleanup_close_ int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	Elf_Cmd cmd = ELF_C_READ_MMAP;
-	Elf *outer, *elf;
-	int ret = 0;
+	Elf_Scn *scn = NULL;
+	GElf_Ehdr header;
+	size_t n;
+	int err = 0;
 
-	if (fd < 0)
-		return rck_fail(diag, -errno, RCK_OFFSET_NONE, "cannot open: %s",
-			strerror(errno));
+	if (!gelf_getehdr(elf, &header) || elf_getshdrnum(elf, &n) ||
+		(header.e_shoff && !n))
+		return rck_fail(look->diag, -EINVAL, 0,
+			"its ELF header or its section headers run over the end");
+	while (!err && (scn = elf_nextscn(elf, scn))) {
+		GElf_Shdr sh;
+		Elf_Data *data = NULL;
+
+		if (!gelf_getshdr(scn, &sh))
+			return rck_fail(look->diag, -EINVAL, header.e_shoff,
+				"a section header cannot be read: %s", elf_errmsg(-1));
+		if (sh.sh_type != SHT_DYNSYM && sh.sh_type != SHT_SYMTAB)
+			continue;
+		if (rck_range_ok(sh.sh_offset, sh.sh_size, s.size) && sh.sh_entsize)
+			data = elf_getdata(scn, NULL);
+		if (!data)
+			return rck_fail(look->diag, -EINVAL, sh.sh_offset,
+				"its symbol table cannot be read");
+		++*tables;
+		err = each_name(look, elf, &sh, data);
+	}
+	return err;
+}
+
+/* -ENOEXEC: it is no ELF file. */
+static int each_of_elf(const struct search *look, struct rck_slice s, size_t *tables)
+{
+	Elf *elf;
+	int err;
+
+	if (s.size < SELFMAG || memcmp(s.data, ELFMAG, SELFMAG))
+		return rck_fail(look->diag, -ENOEXEC, 0, "neither ELF nor an archive");
 	elf_version(EV_CURRENT);
-	outer = elf_begin(fd, cmd, NULL);
-	if (!outer || (elf_kind(outer) != ELF_K_ELF && elf_kind(outer) != ELF_K_AR)) {
-		ret = rck_fail(diag, -ENOEXEC, 0, "neither ELF nor an archive");
-		goto out;
+	/* libelf takes char *, but writes nothing to memory that is opened like this */
+	elf = elf_memory((char *)(uintptr_t)s.data, s.size);
+	if (!elf || elf_kind(elf) != ELF_K_ELF)
+		err = rck_fail(look->diag, -EINVAL, 0, "its ELF header cannot be read");
+	else
+		err = each_table(look, elf, s, tables);
+	elf_end(elf);
+	return err;
+}
+
+/* A thin archive's member: a file beside it, or where its path says. */
+static int each_elsewhere(const struct search *look, const char *archive,
+	const struct rck_archive *a, const struct rck_entry *e, size_t *tables)
+{
+	const char *slash = strrchr(archive, '/');
+	int folder = slash && *e->id != '/' ? (int)(slash - archive) + 1 : 0;
+	_cleanup_free_ char *path =
+		rck_xasprintf("%.*s%.*s", folder, archive, (int)e->id_len, e->id);
+	struct rck_bytes *bytes;
+	int err;
+
+	if (a->nested_origin != RCK_OFFSET_NONE)
+		return rck_fail(look->diag, -ENOTSUP, RCK_OFFSET_NONE,
+			"it is in an archive of its own, which is not read");
+	err = rck_bytes_map(path, &bytes, look->diag);
+	if (err)
+		return err;
+	err = each_of_elf(look, rck_bytes_slice(bytes), tables);
+	if (!err)
+		err = rck_bytes_check(bytes, true, look->diag);
+	rck_bytes_unref(bytes);
+	return err;
+}
+
+/* Members that are no ELF files import nothing that the linker would see. */
+static int each_member(const struct search *look, const char *file, struct rck_slice s)
+{
+	struct rck_archive a;
+	struct rck_entry e;
+	size_t tables = 0;
+	int err = rck_archive_open(&a, s, look->diag);
+
+	while (!err && (err = rck_archive_next(&a, &e, look->diag)) > 0) {
+		err = a.elsewhere ? each_elsewhere(look, file, &a, &e, &tables)
+				  : each_of_elf(look, e.slice, &tables);
+		if (err == -ENOEXEC) {
+			err = 0;
+		} else if (err) {
+			struct rck_diag inner = *look->diag;
+
+			rck_fail(look->diag, err, RCK_OFFSET_NONE, "member '%.*s': %s",
+				(int)(e.id_len < 80 ? e.id_len : 80), e.id, inner.msg);
+		}
 	}
-	if (elf_kind(outer) == ELF_K_ELF) {
-		each_name(outer, defined, each, ctx);
-		goto out;
+	return err;
+}
+
+/* Calls each() for the *Ex names of file, or of every member of an archive. */
+static int each_file(const char *file, const struct search *look)
+{
+	struct rck_bytes *bytes;
+	enum rck_magic magic;
+	struct rck_slice s;
+	size_t tables = 0;
+	int err = rck_bytes_map(file, &bytes, look->diag);
+
+	if (err)
+		return err;
+	s = rck_bytes_slice(bytes);
+	magic = rck_sniff(s);
+	if (magic == RCK_MAGIC_ARCHIVE || magic == RCK_MAGIC_THIN_ARCHIVE) {
+		err = each_member(look, file, s);
+	} else {
+		err = each_of_elf(look, s, &tables);
+		if (!err && !tables)
+			err = rck_fail(look->diag, -ENODATA, RCK_OFFSET_NONE,
+				"it has no symbol table: what it imports cannot be told");
 	}
-	while (cmd != ELF_C_NULL && (elf = elf_begin(fd, cmd, outer))) {
-		if (elf_kind(elf) == ELF_K_ELF)
-			each_name(elf, defined, each, ctx);
-		cmd = elf_next(elf);
-		elf_end(elf);
-	}
-out:
-	elf_end(outer);
-	return ret;
+	if (!err)
+		err = rck_bytes_check(bytes, true, look->diag);
+	rck_bytes_unref(bytes);
+	return err;
 }
 
 static int by_name(const void *a, const void *b)
@@ -91,7 +187,8 @@ static void add_once(void *ctx, const char *name)
 static int names_of(
 	const char *file, bool defined, struct rck_strv *names, struct rck_diag *diag)
 {
-	int err = each_file(file, defined, add_once, names, diag);
+	const struct search look = {defined, add_once, names, diag};
+	int err = each_file(file, &look);
 
 	if (!err && names->n)
 		qsort(names->items, names->n, sizeof(*names->items), by_name);

@@ -4,12 +4,14 @@
 
 #include "buildsys/hipblas.h"
 #include "cmd/cmd.h"
+#include "container/container.h"
 #include "util/cleanup.h"
 #include "util/json.h"
 #include "util/msg.h"
+#include "util/regular.h"
 #include "util/rocm.h"
 
-#include <fcntl.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,14 +28,20 @@ struct blas {
 	struct rck_strbuf text; /* what --format asks for */
 };
 
-static bool is_object(const char *path)
+/* 1: an object, a library or an archive of them; 0: a source; -errno. */
+static int is_object(const char *path, struct rck_diag *diag)
 {
-	_cleanup_fclose_ FILE *f = fopen(path, "re");
+	_cleanup_fclose_ FILE *f = rck_regular_open(path);
 	char magic[8] = {0};
 
-	if (!f || fread(magic, 1, sizeof(magic), f) < 4)
-		return false;
-	return !memcmp(magic, "\177ELF", 4) || !memcmp(magic, "!<arch>\n", 8);
+	if (!f)
+		return rck_fail(diag, -errno, RCK_OFFSET_NONE,
+			errno == EINVAL ? "is not a regular file" : "cannot open: %s",
+			strerror(errno));
+	if (fread(magic, 1, sizeof(magic), f) < 4)
+		return 0;
+	return !memcmp(magic, "\177ELF", 4) || !memcmp(magic, "!<arch>\n", 8) ||
+	       !memcmp(magic, "!<thin>\n", 8);
 }
 
 /* What it takes to compile against this ROCm: -x hip's host half, or plain C++. */
@@ -194,11 +202,15 @@ static int say_use(
 
 static int check_file(struct blas *b, const char *file)
 {
-	bool object = is_object(file);
 	struct rck_blas_use use;
 	struct rck_diag diag;
+	int object = is_object(file, &diag);
 	int status;
 
+	if (object < 0) {
+		rck_error_diag(file, &diag);
+		return RCK_EXIT_TROUBLE;
+	}
 	if (!object && !b->has_header) {
 		rck_error("'%s': there is no hipblas/hipblas.h to compile it against",
 			file);
