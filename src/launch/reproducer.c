@@ -13,7 +13,8 @@
  * Routes to the teardown of the listener:
  *	exit	return from main
  *	cumask	launch on a stream with a CU mask; destroying it stops the listener early
- *	fork	after the launch, fork; the child, which has no listener, calls exit()
+ *	fork	after the launch, once the listener waits for its first call, fork; the
+ *		child, which has no listener, calls exit()
  *
  * --repeat launches N times before "work done". Exit status: 0 done, 1 a HIP call
  * failed or a result is wrong, 3 usage. Links libamdhip64 and nothing else, because at
@@ -21,6 +22,7 @@
  */
 #include <hip/hip_runtime_api.h>
 
+#include <dirent.h>
 #include <getopt.h>
 #include <math.h>
 #include <stdint.h>
@@ -169,6 +171,43 @@ static size_t work(hipStream_t stream)
 	return wrong;
 }
 
+/* Whether every other thread of this process waits for something: proc(5), "stat". */
+static int others_wait(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	struct dirent *d;
+	int waiting = 1;
+
+	while (tasks && (d = readdir(tasks))) {
+		char path[300], line[512] = "";
+		const char *end;
+		FILE *f;
+
+		if (d->d_name[0] == '.' || atoi(d->d_name) == getpid())
+			continue;
+		snprintf(path, sizeof(path), "/proc/self/task/%s/stat", d->d_name);
+		f = fopen(path, "r");
+		if (!f)
+			continue;
+		line[fread(line, 1, sizeof(line) - 1, f)] = '\0';
+		fclose(f);
+		end = strrchr(line, ')');
+		waiting &= end && end[1] && end[2] != 'R';
+	}
+	if (tasks)
+		closedir(tasks);
+	return waiting;
+}
+
+/* A thread that was told to run may have to wait for a processor on a busy machine. */
+static void let_listener_begin(void)
+{
+	for (int i = 0, seen = 0; i < 10000 && seen < 3; i++) {
+		seen = others_wait() ? seen + 1 : 0;
+		usleep(1000);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	size_t wrong;
@@ -187,8 +226,10 @@ int main(int argc, char **argv)
 		wrong = work(NULL);
 	}
 	if (!strcmp(route, "fork")) {
-		pid_t child = fork();
+		pid_t child;
 
+		let_listener_begin();
+		child = fork();
 		if (!child)
 			exit(0);
 		/* the parent's own teardown is not what this route asks about */
