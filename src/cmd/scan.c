@@ -290,6 +290,9 @@ static void emit_end(struct scan *s, struct source *src)
 	}
 	if (s->ops->end)
 		s->ops->end(s->ops->user, &src->pub);
+	if (src->pub.said > RCK_SAID_MAX)
+		rck_error("'%s': %zu more errors (in JSON all are told)", src->pub.path,
+			src->pub.said - RCK_SAID_MAX);
 	rck_file_close(src->file);
 	if (src->memory)
 		munmap(src->memory, src->pub.size);
@@ -519,6 +522,8 @@ void rck_scan_say(const struct rck_scan_leaf *leaf)
 {
 	_cleanup_strbuf_ struct rck_strbuf subject = RCK_STRBUF_INIT;
 
+	if (leaf->file->said++ >= RCK_SAID_MAX)
+		return;
 	rck_strbuf_adds(&subject, leaf->file->path);
 	if (*leaf->where)
 		rck_strbuf_addf(&subject, ": %s", leaf->where);

@@ -44,6 +44,7 @@ struct rck_scan_file {
 	bool named;       /* by the user */
 	uint64_t size;    /* bytes; 0 when it could not be opened */
 	void *user;       /* the consumer's */
+	size_t said;      /* by rck_scan_say() */
 };
 
 struct rck_scan_leaf {
@@ -79,7 +80,11 @@ struct rck_scan_ops {
 void rck_scan_run(struct rck_inputs *in, const struct rck_scan_spec *spec,
 	const struct rck_scan_ops *ops);
 
-/* The error line of a leaf that is not a code object: its file, where in it, and why. */
+/*
+ * The error line of a leaf that is not a code object: its file, where in it, and why. Of
+ * one file so many are told, and at its end how many more there were.
+ */
+#define RCK_SAID_MAX 20
 void rck_scan_say(const struct rck_scan_leaf *leaf);
 
 /* From prepare, between two pieces of output: when leaf->out has become large, waits for
