@@ -3,7 +3,7 @@
  * that spins or sleeps goes to the end of it and another is begun, so that groups that
  * wait on one another make progress on any number of threads.
  */
-#include "softgpu/wave.h"
+#include "softgpu/sanitize.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -311,6 +311,7 @@ static void pool_child(void)
 	pthread_mutex_init(&spare_blocks.lock, NULL);
 	pool.runs = NULL;
 	pool.threads = pool.waiting = 0;
+	sg_san_forked();
 }
 
 static struct sg_run *pool_pick(void)

@@ -11,6 +11,7 @@
 enum sg_san_kind {
 	SAN_RACE_LDS,
 	SAN_RACE_GLOBAL,
+	SAN_RACE_LAUNCH,
 	SAN_UNINIT_LDS,
 	SAN_UNINIT_REGISTER,
 	SAN_UNINIT_SCRATCH,
@@ -66,6 +67,8 @@ struct sg_san_pages;
 
 struct sg_san {
 	FILE *out;
+	const struct sg_run *run;
+	struct sg_san *next; /* sanitize-race.c: among the launches that run */
 	struct sg_san_pages *pages;
 	struct sg_san_seen *seen;
 	pthread_mutex_t lock; /* of seen and out */
@@ -104,6 +107,9 @@ void sg_san_report_undef(const struct sg_san_step *t, const char *use, uint64_t 
 
 struct sg_san_pages *sg_san_pages_new(void);
 void sg_san_pages_free(struct sg_san_pages *p);
+/* Between the two a launch is held against the others that run. */
+void sg_san_launch_begin(struct sg_san *s);
+void sg_san_launch_end(struct sg_san *s);
 void sg_san_touch_lds(const struct sg_san_step *t, uint32_t off, unsigned int bytes,
 	bool write, bool atomic, unsigned int lane);
 /* w->addr has the addresses of the lanes of on. */

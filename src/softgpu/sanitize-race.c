@@ -8,6 +8,10 @@
  * A dword has a cell with its last write and its last read; each is who (workgroup, phase
  * between barriers, wave). Reads by several waves or workgroups are joined, so that a
  * later write meets them all. Where less than dwords is accessed, each byte has a cell.
+ *
+ * Nothing orders launches that run at one time, or the second had not begun: each access
+ * is held against the cells of the others, too, unless its workgroup has used atomics. An
+ * access is noted before the others' are looked at, so that of two at once one is seen.
  */
 #include "softgpu/sanitize-parts.h"
 
@@ -188,7 +192,7 @@ static void report(const struct sg_san_step *t, enum sg_san_kind kind, uint64_t 
 	uint32_t g = group_of(record);
 	char where[400], who[80];
 
-	sg_place(t->w, (uint64_t)t->w->p->code->base + pc, where, sizeof(where));
+	sg_place(k, (uint64_t)t->w->p->code->base + pc, where, sizeof(where));
 	if (g == (uint32_t)t->w->g->index && !(record & GROUPS))
 		snprintf(who, sizeof(who), "wave %u", wave_of(record));
 	else
@@ -262,11 +266,125 @@ static void touch_lane(const struct sg_san_step *t, struct page *page, uint64_t 
 	}
 }
 
+/* ---- other launches ---- */
+
+static pthread_rwlock_t open_lock = PTHREAD_RWLOCK_INITIALIZER;
+static struct sg_san *open_first;
+static _Atomic unsigned int open_n;
+
+void sg_san_launch_begin(struct sg_san *s)
+{
+	pthread_rwlock_wrlock(&open_lock);
+	s->next = open_first;
+	open_first = s;
+	open_n++;
+	pthread_rwlock_unlock(&open_lock);
+}
+
+void sg_san_launch_end(struct sg_san *s)
+{
+	struct sg_san **at = &open_first;
+
+	pthread_rwlock_wrlock(&open_lock);
+	while (*at && *at != s)
+		at = &(*at)->next;
+	if (*at) {
+		*at = s->next;
+		open_n--;
+	}
+	pthread_rwlock_unlock(&open_lock);
+}
+
+void sg_san_forked(void)
+{
+	pthread_rwlock_init(&open_lock, NULL);
+	open_first = NULL;
+	open_n = 0;
+}
+
+/* NULL: nothing there was touched. */
+static struct page *page_find(struct sg_san_pages *p, uint64_t addr)
+{
+	p = p->at[addr >> 36 & (LEVEL_SIZE - 1)];
+	if (p)
+		p = p->at[addr >> 24 & (LEVEL_SIZE - 1)];
+	return p ? p->at[addr >> 12 & (LEVEL_SIZE - 1)] : NULL;
+}
+
+static bool meets(uint64_t record, bool atomic)
+{
+	return record & VALID && !(atomic && record & ATOMIC);
+}
+
+/* Whether another launch's cells of a part of one page race with an access; the place of
+ * its own. */
+static bool meets_page(struct page *page, uint64_t addr, unsigned int bytes, bool write,
+	bool atomic, uint32_t *pc)
+{
+	unsigned int off = addr % PAGE_SIZE, end = off + bytes;
+	bool found = false;
+
+	pthread_mutex_lock(&page->lock);
+	for (unsigned int a = off; a < end && !found; a++) {
+		const struct sg_san_cell *c =
+			page->bytes ? &page->bytes[a] : &page->dwords[a / 4];
+
+		found = true;
+		if (meets(c->write, atomic))
+			*pc = c->write_pc;
+		else if (write && meets(c->read, atomic))
+			*pc = c->read_pc;
+		else
+			found = false;
+	}
+	pthread_mutex_unlock(&page->lock);
+	return found;
+}
+
+static bool meets_launch(const struct sg_san_step *t, struct sg_san *other, uint64_t addr,
+	unsigned int bytes, bool write, bool atomic, unsigned int lane)
+{
+	const struct sg_kernel *k = &other->run->k;
+	struct page *page = page_find(other->pages, addr);
+	char where[400];
+	uint32_t pc;
+
+	if (!page || !meets_page(page, addr, bytes, write, atomic, &pc))
+		return false;
+	sg_place(k, (uint64_t)k->launch->code->base + pc, where, sizeof(where));
+	sg_san_report(t, SAN_RACE_LAUNCH,
+		"address 0x%llx, lane %u: kernel '%.128s' touched it at %s and has not "
+		"ended",
+		(unsigned long long)addr, lane,
+		k->launch->kernel ? k->launch->kernel : "?", where);
+	return true;
+}
+
+static void touch_others(const struct sg_san_step *t, uint64_t on, unsigned int bytes,
+	bool write, bool atomic)
+{
+	bool found = false;
+
+	pthread_rwlock_rdlock(&open_lock);
+	for (; on && !found; on &= on - 1) {
+		unsigned int lane = (unsigned int)__builtin_ctzll(on), part;
+
+		for (uint64_t a = t->w->addr[lane], end = a + bytes; a < end; a += part) {
+			part = PAGE_SIZE - a % PAGE_SIZE;
+			part = end - a < part ? (unsigned int)(end - a) : part;
+			for (struct sg_san *s = open_first; s && !found; s = s->next)
+				found = s != t->s &&
+					meets_launch(t, s, a, part, write, atomic, lane);
+		}
+	}
+	pthread_rwlock_unlock(&open_lock);
+}
+
 void sg_san_touch_global(const struct sg_san_step *t, uint64_t on, unsigned int bytes,
 	bool write, bool atomic)
 {
 	struct page *page = NULL;
-	uint64_t number = 0;
+	uint64_t number = 0, all = on;
 
 	for (; on; on &= on - 1) {
 		unsigned int lane = (unsigned int)__builtin_ctzll(on), part;
@@ -289,4 +407,6 @@ void sg_san_touch_global(const struct sg_san_step *t, uint64_t on, unsigned int 
 	}
 	if (page)
 		pthread_mutex_unlock(&page->lock);
+	if (open_n > 1 && !t->g->atomics)
+		touch_others(t, all, bytes, write, atomic);
 }

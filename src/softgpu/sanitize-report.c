@@ -14,6 +14,7 @@ struct sg_san_seen {
 static const char *const names[SAN_KINDS] = {
 	[SAN_RACE_LDS] = "lds-race",
 	[SAN_RACE_GLOBAL] = "global-race",
+	[SAN_RACE_LAUNCH] = "launch-race",
 	[SAN_UNINIT_LDS] = "uninitialized-lds",
 	[SAN_UNINIT_REGISTER] = "uninitialized-register",
 	[SAN_UNINIT_SCRATCH] = "uninitialized-scratch",
@@ -48,7 +49,7 @@ static void write_line(const struct sg_san_step *t, const struct sg_inst *in,
 	if (is_new(t->s, in->pc, kind)) {
 		sg_program_text_locked(
 			(struct sg_program *)w->p, in->pc, text, sizeof(text));
-		sg_place(w, in->pc, place, sizeof(place));
+		sg_place(&w->g->run->k, in->pc, place, sizeof(place));
 		snprintf(line, sizeof(line),
 			"sanitize: [%s] kernel '%.128s' at %s: %s: %s (workgroup "
 			"%u,%u,%u wave %u)",
@@ -99,7 +100,7 @@ void sg_san_report_undef(const struct sg_san_step *t, const char *use, uint64_t 
 		snprintf(what, sizeof(what), "nothing wrote %s, which is %s%s", holder,
 			use, lane);
 	} else {
-		sg_place(t->w, t->in->pc, place, sizeof(place));
+		sg_place(&t->w->g->run->k, t->in->pc, place, sizeof(place));
 		snprintf(what, sizeof(what),
 			"nothing wrote %s, whose value is %s%s at %s", holder, use, lane,
 			place);

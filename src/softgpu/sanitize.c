@@ -8,19 +8,21 @@
 
 #include <stdlib.h>
 
-struct sg_san *sg_san_new(FILE *out)
+struct sg_san *sg_san_new(FILE *out, const struct sg_run *run)
 {
 	struct sg_san *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
 	s->out = out;
+	s->run = run;
 	s->pages = sg_san_pages_new();
 	if (!s->pages) {
 		free(s);
 		return NULL;
 	}
 	pthread_mutex_init(&s->lock, NULL);
+	sg_san_launch_begin(s);
 	return s;
 }
 
@@ -28,6 +30,7 @@ void sg_san_free(struct sg_san *s)
 {
 	if (!s)
 		return;
+	sg_san_launch_end(s);
 	if (s->left_out)
 		fprintf(s->out, "sanitize: %u findings more, at other places\n",
 			s->left_out);

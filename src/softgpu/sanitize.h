@@ -12,8 +12,10 @@
 struct sg_san;
 
 /* NULL when out of memory. Findings are lines in out, each place and kind once a launch.
- */
-struct sg_san *sg_san_new(FILE *out);
+ * The run is borrowed until sg_san_free. */
+struct sg_san *sg_san_new(FILE *out, const struct sg_run *run);
+/* In a child of fork() no launch runs. */
+void sg_san_forked(void);
 /* NULL is allowed. */
 void sg_san_free(struct sg_san *s);
 /* A group's shadow, before its first instruction and after its last; without memory for

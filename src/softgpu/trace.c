@@ -134,7 +134,7 @@ bool sg_watch_open(struct sg_run *r)
 	x->trace = trace;
 	x->count = count;
 	x->findings = findings.fd < 0 ? NULL : fdopen(findings.fd, "a");
-	x->san = x->findings ? sg_san_new(x->findings) : NULL;
+	x->san = x->findings ? sg_san_new(x->findings, r) : NULL;
 	x->launch = __atomic_add_fetch(&launches, 1, __ATOMIC_RELAXED);
 	r->watch = x;
 	r->serial = trace.fd >= 0 || count.fd >= 0;

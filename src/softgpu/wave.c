@@ -308,9 +308,8 @@ void sg_interrupt(struct sg_wave *w)
 		l->interrupt(l->interrupt_ctx, w->s[SG_S_M0]);
 }
 
-void sg_place(const struct sg_wave *w, uint64_t pc, char *text, size_t cap)
+void sg_place(const struct sg_kernel *k, uint64_t pc, char *text, size_t cap)
 {
-	const struct sg_kernel *k = &w->g->run->k;
 	uint64_t kd = k->launch->packet.kernel_object, entry = k->entry->pc;
 	char line[360];
 	int64_t off;
@@ -323,7 +322,7 @@ void sg_place(const struct sg_wave *w, uint64_t pc, char *text, size_t cap)
 	*text = '\0';
 	if (!pc)
 		return;
-	if (sg_code_line(w->p->code, pc, line, sizeof(line)))
+	if (sg_code_line(k->program->code, pc, line, sizeof(line)))
 		snprintf(text, cap, "%c0x%llx (%s)", off < 0 ? '-' : '+',
 			(unsigned long long)(off < 0 ? -off : off), line);
 	else
@@ -357,7 +356,7 @@ const struct sg_inst *sg_stop(struct sg_wave *w, const struct sg_inst *in,
 		/* An illegal instruction's reason has its text already. */
 		if (in->op != &sg_op_illegal && in->pc)
 			sg_program_text_locked(p, in->pc, text, sizeof(text));
-		sg_place(w, in->pc, at, sizeof(at));
+		sg_place(&r->k, in->pc, at, sizeof(at));
 		snprintf(f->text, sizeof(f->text),
 			"kernel '%.128s' stopped%s%s: %s%s%s (workgroup %u,%u,%u wave "
 			"%u)",

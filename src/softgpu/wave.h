@@ -33,7 +33,7 @@ void sg_wave_init(struct sg_wave *w, struct sg_group *g, uint32_t index);
  * left one: "+0x40 (FILE:LINE)"; a function that is called may lie before: "-0x80". Empty
  * for pc 0, which is no instruction.
  */
-void sg_place(const struct sg_wave *w, uint64_t pc, char *text, size_t cap);
+void sg_place(const struct sg_kernel *k, uint64_t pc, char *text, size_t cap);
 
 /* Runs a wave until it stops; state says why. */
 void sg_wave_run(struct sg_wave *w, int64_t quantum);

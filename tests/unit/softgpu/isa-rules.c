@@ -231,7 +231,7 @@ static void run_rule(const struct rule *r)
 	assert_non_null(m);
 	assert_non_null(out);
 	waves = waves_begin(m);
-	san = sg_san_new(out);
+	san = sg_san_new(out, m->group.run);
 	assert_non_null(san);
 	sg_san_group_begin(&m->group);
 	for (int i = 0; i < LINES && r->lines[i]; i++) {

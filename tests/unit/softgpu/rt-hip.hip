@@ -550,6 +550,63 @@ static void races()
 	OK(hipDeviceSynchronize());
 }
 
+/* The first group touches p, the second keeps the launch from ending. */
+__global__ void hold(int *p, int how, const volatile int *go)
+{
+	if (blockIdx.x)
+		while (!*go)
+			;
+	else if (how)
+		atomicAdd(p + threadIdx.x, how);
+	else
+		p[threadIdx.x] = 1;
+}
+
+__global__ void store_over(int *p, int how)
+{
+	if (how)
+		atomicAdd(p + threadIdx.x, how);
+	else
+		p[threadIdx.x] = 2;
+}
+
+/* Two launches at once that touch the same (apart by so many) integers. */
+static void two_at_once(int how, int apart)
+{
+	int *p, *go;
+	hipStream_t s[2];
+
+	OK(hipHostMalloc((void **)&p, 4096, 0));
+	OK(hipHostMalloc((void **)&go, 4096, 0));
+	memset(p, 0, 4096);
+	*go = 0;
+	for (auto &x : s)
+		OK(hipStreamCreate(&x));
+	hold<<<2, 32, 0, s[0]>>>(p, how, go);
+	while (!*(volatile int *)p)
+		;
+	store_over<<<1, 32, 0, s[1]>>>(p + apart, how);
+	OK(hipStreamSynchronize(s[1]));
+	*(volatile int *)go = 1;
+	OK(hipStreamSynchronize(s[0]));
+	store_over<<<1, 32, 0, s[1]>>>(p, 0); /* in order: the host waited */
+	OK(hipStreamSynchronize(s[1]));
+	CHECK(p[0] == 2 && (!apart || p[apart] == 2));
+	for (auto &x : s)
+		OK(hipStreamDestroy(x));
+}
+
+static void overlaps()
+{
+	two_at_once(0, 0);
+}
+
+static void apart()
+{
+	two_at_once(0, 64);
+	two_at_once(3, 0);
+}
+
 static void launches()
 {
 	give_up<<<1, 1>>>();
@@ -585,6 +642,8 @@ static const hip_test tests[] = {
 	{"traps", "ends", traps},
 	{"overruns", "ends", overruns},
 	{"races", "ends", races},
+	{"overlaps", "ends", overlaps},
+	{"apart", "ends", apart},
 	{"launches", "ends", launches},
 };
 
