@@ -1,7 +1,7 @@
 /*
  * Disassembly by libLLVM's C interface (llvm-c/Disassembler.h and llvm-c/Target.h, stable
- * since LLVM 3.3). For a processor that it does not know LLVM prints a warning and goes on
- * with a generic one, or ends the process, so the processor is held to a table first.
+ * since LLVM 3.3). For a processor that it does not know LLVM prints a warning and goes
+ * on with a generic one, or ends the process, so the processor is held to a table first.
  */
 #include <dlfcn.h>
 #include <errno.h>
