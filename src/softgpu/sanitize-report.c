@@ -1,4 +1,5 @@
 /* Findings as lines, each place and kind once a launch. */
+#include "softgpu/report.h"
 #include "softgpu/sanitize-parts.h"
 
 #include <stdarg.h>
@@ -55,13 +56,11 @@ static void write_line(const struct sg_san_step *t, const struct sg_inst *in,
 			"%u,%u,%u wave %u)",
 			names[kind], kernel ? kernel : "?", place, text, what,
 			w->g->id[0], w->g->id[1], w->g->id[2], w->index);
-		/* names come from files: nothing of them may drive a terminal */
 		for (char *p = line; *p; p++)
-			if ((unsigned char)*p < 0x20 || *p == 0x7f)
-				*p = '?';
+			*p = sg_masked(*p);
 		fprintf(t->s->out, "%s\n", line);
 		fflush(t->s->out);
-		sg_watch_tell('!');
+		sg_report('!'); /* a full pipe was told enough */
 	}
 	pthread_mutex_unlock(&t->s->lock);
 }

@@ -1,11 +1,11 @@
 /* The runtime as a whole: its life, its clock, its constants. */
+#include "softgpu/report.h"
 #include "softgpu/softgpu.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -91,17 +91,6 @@ void sg_worker_stop(struct sg_worker *w)
 	w->has_thread = false;
 }
 
-/* Tells 'rocmcheck soft', by a byte into its pipe, that this process has the device. */
-static void report(void)
-{
-	const char *e = getenv("RCK_SOFT_REPORT");
-	struct stat st;
-
-	if (e && !fstat(atoi(e), &st) && S_ISFIFO(st.st_mode) &&
-		write(atoi(e), "+", 1) < 0)
-		sg_log(SG_LOG_API, "nobody reads the report");
-}
-
 hsa_status_t hsa_init(void)
 {
 	static bool atfork_done;
@@ -115,8 +104,8 @@ hsa_status_t hsa_init(void)
 			atfork_done = !pthread_atfork(NULL, NULL, in_child);
 		if (sg_agents_create())
 			s = HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-		else
-			report();
+		else if (!sg_report('+'))
+			sg_log(SG_LOG_API, "nobody reads the report");
 	}
 	if (s == HSA_STATUS_SUCCESS) {
 		references++;

@@ -6,6 +6,7 @@
  * into the same files: whole blocks at once, and the trace's block names its launch when
  * another's lines came before it.
  */
+#include "softgpu/report.h"
 #include "softgpu/sanitize.h"
 
 #include <errno.h>
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define LINE_MAX_BYTES 1024
@@ -43,16 +43,6 @@ static pthread_mutex_t files = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t traced_last; /* the launch whose lines came last; under files */
 static uint64_t launches;
 
-void sg_watch_tell(char what)
-{
-	const char *e = getenv("RCK_SOFT_REPORT");
-	struct stat st;
-
-	if (e && !fstat(atoi(e), &st) && S_ISFIFO(st.st_mode) &&
-		write(atoi(e), &what, 1) < 0)
-		return; /* it is full: enough was told */
-}
-
 /* Once a process: that what was asked for is not there, or not whole. */
 static void lost(const char *path, int error)
 {
@@ -62,7 +52,7 @@ static void lost(const char *path, int error)
 		return;
 	dprintf(STDERR_FILENO, "rocmcheck softgpu: cannot write '%s': %s\n", path,
 		strerror(error));
-	sg_watch_tell('?');
+	sg_report('?');
 }
 
 /* What the variable names, to append to. */
@@ -101,18 +91,12 @@ static void sink_close(struct sink *k)
 		close(k->fd);
 }
 
-/* Names come from files: nothing of them may drive a terminal. */
-static char masked(char c)
-{
-	return (unsigned char)c < 0x20 || c == 0x7f ? '?' : c;
-}
-
 static void print_kernel(FILE *f, const struct sg_run *r)
 {
 	const char *p = r->k.launch->kernel;
 
 	for (p = p ? p : "?"; *p; p++)
-		fputc(masked(*p), f);
+		fputc(sg_masked(*p), f);
 }
 
 bool sg_watch_open(struct sg_run *r)
@@ -202,7 +186,7 @@ static void trace_line(struct watch *x, struct sg_wave *w, const struct sg_inst 
 		(unsigned long long)(off < 0 ? -off : off));
 	moved = sg_code_line(w->p->code, in->pc, line, sizeof(line));
 	for (char *p = line; moved && *p; p++)
-		*p = masked(*p);
+		*p = sg_masked(*p);
 	moved = moved && strcmp(line, x->line) != 0;
 	if (moved)
 		strcpy(x->line, line);

@@ -42,8 +42,11 @@ void sg_wave_run(struct sg_wave *w, int64_t quantum);
 bool sg_watch_open(struct sg_run *r);
 void sg_watch_close(struct sg_run *r);
 void sg_watch_run(struct sg_wave *w);
-/* To 'rocmcheck soft', by a byte in its pipe: '!' a finding, '?' a file was lost. */
-void sg_watch_tell(char what);
+/* Names come from files: nothing of them may drive a terminal. */
+static inline char sg_masked(char c)
+{
+	return (unsigned char)c < 0x20 || c == 0x7f ? '?' : c;
+}
 /* Around a group's run; a group that was not begun may be ended. */
 void sg_watch_group_begin(struct sg_group *g);
 void sg_watch_group_end(struct sg_group *g);
