@@ -6,6 +6,7 @@
 #include "container/sniff.h"
 #include "util/cleanup.h"
 #include "util/range.h"
+#include "util/regular.h"
 #include "util/strbuf.h"
 
 #include <errno.h>
@@ -99,17 +100,17 @@ static int each_of_elf(const struct search *look, struct rck_slice s, size_t *ta
 static int each_elsewhere(const struct search *look, const char *archive,
 	const struct rck_archive *a, const struct rck_entry *e, size_t *tables)
 {
-	const char *slash = strrchr(archive, '/');
-	int folder = slash && *e->id != '/' ? (int)(slash - archive) + 1 : 0;
-	_cleanup_free_ char *path =
-		rck_xasprintf("%.*s%.*s", folder, archive, (int)e->id_len, e->id);
+	_cleanup_strbuf_ struct rck_strbuf path = RCK_STRBUF_INIT;
 	struct rck_bytes *bytes;
 	int err;
 
 	if (a->nested_origin != RCK_OFFSET_NONE)
 		return rck_fail(look->diag, -ENOTSUP, RCK_OFFSET_NONE,
 			"it is in an archive of its own, which is not read");
-	err = rck_bytes_map(path, &bytes, look->diag);
+	if (!rck_regular_beside(archive, e->id, e->id_len, &path))
+		return rck_fail(look->diag, -EINVAL, RCK_OFFSET_NONE,
+			"its name is no path of a file");
+	err = rck_bytes_map(path.buf, &bytes, look->diag);
 	if (err)
 		return err;
 	err = each_of_elf(look, rck_bytes_slice(bytes), tables);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "util/range.h"
+#include "util/regular.h"
 
 /* ---- items --------------------------------------------------------------------------
  */
@@ -174,18 +175,11 @@ enum rck_step rck_walk_refuse(struct rck_file *file)
 bool rck_walk_path(struct rck_file *file, const struct rck_frame *frame, const char *path,
 	size_t len, struct rck_strbuf *full)
 {
-	const char *beside = rck_bytes_path(frame->bytes);
-	const char *slash;
+	const char *from = rck_bytes_path(frame->bytes);
 
-	if (!beside)
-		beside = file->path;
-	if (!beside || !len || memchr(path, 0, len))
-		return false;
-	slash = strrchr(beside, '/');
-	if (path[0] != '/' && slash)
-		rck_strbuf_add(full, beside, (size_t)(slash - beside) + 1);
-	rck_strbuf_add(full, path, len);
-	return true;
+	if (!from)
+		from = file->path;
+	return from && rck_regular_beside(from, path, len, full);
 }
 
 int rck_walk_open_other(struct rck_file *file, const struct rck_frame *frame,

@@ -1,7 +1,9 @@
 #include "util/regular.h"
+#include "util/strbuf.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,4 +31,17 @@ FILE *rck_regular_open(const char *path)
 		errno = error;
 	}
 	return f;
+}
+
+bool rck_regular_beside(
+	const char *from, const char *path, size_t len, struct rck_strbuf *full)
+{
+	const char *slash = strrchr(from, '/');
+
+	if (!len || memchr(path, 0, len))
+		return false;
+	if (path[0] != '/' && slash)
+		rck_strbuf_add(full, from, (size_t)(slash - from) + 1);
+	rck_strbuf_add(full, path, len);
+	return true;
 }
