@@ -228,9 +228,8 @@ static int next_named(struct rck_inputs *in, bool *standard_input, struct rck_di
 		/* the list of find -print0: what stands behind would go unread */
 		if (in->path.len != (size_t)n)
 			return rck_fail(diag, -EINVAL, RCK_OFFSET_NONE,
-				"stands before a NUL byte in the list of files (--null "
-				"reads "
-				"such a list)");
+				"stands before a NUL byte in the list of files "
+				"(--null reads such a list)");
 		return 1;
 	}
 	if (ferror(in->list)) {

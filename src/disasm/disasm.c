@@ -146,9 +146,10 @@ int rck_disasm_open(const char *target_id, const struct rck_disasm_options *opti
 }
 
 /*
- * A source of gfx950's v_mfma_*_f8f6f4 is a VGPR tuple of a size that its format decides
- * (LLVM's AMDGPUUsage for gfx950, "cbsz" and "blgp"): 8 registers for fp8 and bf8, 6 for
- * fp6 and bf6, 4 for fp4. One that is none, or leaves the register file, crashes LLVM.
+ * A source of gfx950's v_mfma_*_f8f6f4 is a VGPR tuple of a size that its format decides,
+ * cbsz for the first and blgp for the second (as llvm-mc 22 encodes them): 8 registers
+ * for fp8 and bf8, 6 for fp6 and bf6, 4 for fp4. One that is none, or leaves the register
+ * file, crashes LLVM.
  */
 static bool is_f8f6f4_tuple(uint32_t src, uint32_t format)
 {
@@ -175,8 +176,9 @@ static bool is_scale(const struct rck_disasm *d, uint32_t w0)
  * Encodings with fields that mean nothing, on which the libraries crash instead of
  * failing (comgr 2.4 and LLVM 22.1 were seen to): SDWA selectors 7 and dst_unused 3; on
  * gfx8 and gfx9 a literal as buffer offset, as source of VOP3 and VOP3P or as the result
- * of a VOP3 compare; on gfx12 one as the barrier of a SOP1. Field places: AMD's Vega,
- * RDNA2 and RDNA4 ISA guides, "Microcode formats".
+ * of a VOP3 compare; on gfx12 one as the barrier of a SOP1. Field places: AMD's Vega and
+ * RDNA2 ISA guides, "Microcode formats"; gfx12's operations: those of all 128 on which
+ * llvm-mc 22 crashed.
  */
 static bool encoding_crashes(const struct rck_disasm *d, uint32_t w0, uint32_t w1)
 {

@@ -22,7 +22,7 @@ struct llvm {
 static const struct {
 	const char *processor;
 	unsigned int since, until;
-} llvm_since[] = {
+} llvm_releases[] = {
 	{"gfx1250", 21},
 	{"gfx1251", 22},
 	{"gfx1200", 18},
@@ -89,10 +89,10 @@ static unsigned int llvm_version(void *lib, const char *path, unsigned int *mino
 
 static bool llvm_knows(unsigned int major, const char *processor)
 {
-	for (size_t i = 0; i < sizeof(llvm_since) / sizeof(*llvm_since); i++)
-		if (!strcmp(llvm_since[i].processor, processor))
-			return major >= llvm_since[i].since &&
-			       (!llvm_since[i].until || major <= llvm_since[i].until);
+	for (size_t i = 0; i < sizeof(llvm_releases) / sizeof(*llvm_releases); i++)
+		if (!strcmp(llvm_releases[i].processor, processor))
+			return major >= llvm_releases[i].since &&
+			       (!llvm_releases[i].until || major <= llvm_releases[i].until);
 	return false;
 }
 

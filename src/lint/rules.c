@@ -190,9 +190,8 @@ static enum rck_state check_mismatch(const struct rck_subject *s, struct rck_ver
 
 	if (!s->kernel->kd.found)
 		return answer(v, RCK_STATE_MAYBE,
-			"no kernel descriptor of its name is there: its metadata alone "
-			"is "
-			"what is judged");
+			"no kernel descriptor of its name is there: its metadata "
+			"alone is what is judged");
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
 		struct rck_value value;
 
@@ -230,9 +229,8 @@ static enum rck_state check_version(const struct rck_subject *s, struct rck_verd
 
 	if (co->osabi == 64 /* HSA */ && !co->version) {
 		rck_strbuf_addf(&v->text,
-			"ABI version %u is newer than what is known here: what it "
-			"changes "
-			"is not seen",
+			"ABI version %u is newer than what is known here: what "
+			"it changes is not seen",
 			co->abiversion);
 		return RCK_STATE_MAYBE;
 	}
