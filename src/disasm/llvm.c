@@ -92,7 +92,8 @@ static bool llvm_knows(unsigned int major, const char *processor)
 	for (size_t i = 0; i < sizeof(llvm_releases) / sizeof(*llvm_releases); i++)
 		if (!strcmp(llvm_releases[i].processor, processor))
 			return major >= llvm_releases[i].since &&
-			       (!llvm_releases[i].until || major <= llvm_releases[i].until);
+			       (!llvm_releases[i].until ||
+				       major <= llvm_releases[i].until);
 	return false;
 }
 
