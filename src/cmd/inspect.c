@@ -59,7 +59,8 @@ static const struct rck_opt inspect_opts[] = {
 /* What prepare finds out about a leaf. */
 struct leaf_result {
 	struct rck_summary summary;
-	bool *selected; /* a kernel each; NULL: none of the object's is */
+	bool *selected;   /* a kernel each; NULL: none of the object's is */
+	size_t undecided; /* kernels whose name --kernel takes too long for; shown */
 };
 
 struct inspect {
@@ -93,10 +94,13 @@ static struct leaf_result *select_kernels(
 	r->selected = rck_xcalloc(co->n_kernels, sizeof(*r->selected));
 	for (size_t i = 0; wanted && i < co->n_kernels; i++) {
 		const struct rck_kernel *k = rck_code_object_kernel(co, i);
+		int match;
 
 		rck_kernel_demangled(k); /* here, not where one thread emits */
-		r->selected[i] = rck_select_kernel(in->select, k);
-		if (r->selected[i])
+		match = r->undecided ? -E2BIG : rck_select_kernel(in->select, k);
+		r->undecided += match < 0;
+		r->selected[i] = match != 0;
+		if (match)
 			rck_summary_add_kernel(&r->summary, k);
 	}
 	if (!wanted || (is_filtered() && !r->summary.selected)) {
@@ -185,6 +189,18 @@ static void emit_problem(struct inspect *in, const struct rck_scan_leaf *leaf)
 		rck_inspect_text_problem(in->text, leaf->where, leaf->kind, &leaf->diag);
 }
 
+/* Of an object that itself was read. */
+static void emit_trouble(
+	struct inspect *in, const struct rck_scan_leaf *leaf, const struct rck_diag *diag)
+{
+	struct rck_json_place place = {leaf->file->path, leaf->where};
+
+	rck_error("%s", diag->msg);
+	in->file.errors++;
+	if (!in->text)
+		rck_inspect_json_problem(&in->json, &place, RCK_ITEM_ERROR, diag, NULL);
+}
+
 static void extract(struct inspect *in, const struct rck_scan_leaf *leaf)
 {
 	struct rck_json_place place = {leaf->file->path, leaf->where};
@@ -193,12 +209,8 @@ static void extract(struct inspect *in, const struct rck_scan_leaf *leaf)
 
 	if (rck_extract_write(in->extract, leaf->item->data, leaf->item->size,
 		    rck_code_object_target(leaf->co), &to, &diag)) {
-		rck_error("'%s': %s", to, diag.msg);
-		in->file.errors++;
 		rck_fail(&told, diag.code, RCK_OFFSET_NONE, "'%s': %s", to, diag.msg);
-		if (!in->text)
-			rck_inspect_json_problem(
-				&in->json, &place, RCK_ITEM_ERROR, &told, NULL);
+		emit_trouble(in, leaf, &told);
 		return;
 	}
 	if (in->text)
@@ -210,6 +222,7 @@ static void extract(struct inspect *in, const struct rck_scan_leaf *leaf)
 static void emit_object(struct inspect *in, struct rck_scan_leaf *leaf)
 {
 	const struct leaf_result *r = leaf->result;
+	struct rck_diag diag;
 
 	if (in->text && r->selected) {
 		rck_inspect_text_object(in->text, leaf->where, leaf->co);
@@ -227,6 +240,13 @@ static void emit_object(struct inspect *in, struct rck_scan_leaf *leaf)
 	if (leaf->partial)
 		return;
 	rck_summary_add(&in->file, &r->summary);
+	if (r->undecided) {
+		rck_fail(&diag, -E2BIG, RCK_OFFSET_NONE,
+			"option '--kernel': '%s' takes too long to match names: %zu "
+			"kernels of '%s' are shown unmatched",
+			select_spec.kernel, r->undecided, leaf->file->path);
+		emit_trouble(in, leaf, &diag);
+	}
 	if (in->extract && r->selected)
 		extract(in, leaf);
 }

@@ -15,10 +15,16 @@ static void begin(void *user, struct rck_scan_file *file)
 
 static bool emit(void *user, struct rck_scan_leaf *leaf)
 {
+	const struct rck_lint *l = user;
+	size_t said = l->n_errors;
+
 	switch (leaf->kind) {
 	case RCK_ITEM_CODE_OBJECT:
 		rck_lint_take(user, leaf->result);
 		leaf->result = NULL;
+		/* of its findings, not of the object */
+		for (; said < l->n_errors; said++)
+			rck_error_diag(leaf->file->path, &l->errors[said].diag);
 		break;
 	case RCK_ITEM_INCOMPLETE:
 		rck_lint_incomplete(user, leaf->where, &leaf->diag, leaf->remedy);

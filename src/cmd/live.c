@@ -90,16 +90,17 @@ void rck_live_progress(
 
 int rck_live_check_regex(const char *text)
 {
-	regex_t regex;
-	char why[100];
+	struct rck_regex *regex;
+	char why[128];
 
 	if (!text)
 		return 0;
-	if (rck_regex_compile(&regex, text, why)) {
+	regex = rck_regex_new(text, why);
+	if (!regex) {
 		rck_error("option '--done-regex': '%s': %s", text, why);
 		return -EINVAL;
 	}
-	regfree(&regex);
+	rck_regex_free(regex);
 	return 0;
 }
 

@@ -9,17 +9,19 @@
 
 struct rck_select {
 	const struct rck_select_spec *spec;
-	regex_t kernel; /* when spec->kernel */
+	struct rck_regex *kernel; /* NULL: any */
 };
 
 int rck_select_new(const struct rck_select_spec *spec, struct rck_select **out,
 	struct rck_diag *diag)
 {
 	struct rck_select *sel = rck_xcalloc(1, sizeof(*sel));
-	char why[100];
+	char why[128];
 
 	sel->spec = spec;
-	if (spec->kernel && rck_regex_compile(&sel->kernel, spec->kernel, why)) {
+	if (spec->kernel)
+		sel->kernel = rck_regex_new(spec->kernel, why);
+	if (spec->kernel && !sel->kernel) {
 		free(sel);
 		return rck_fail(diag, -EINVAL, RCK_OFFSET_NONE,
 			"option '--kernel': '%s': %s", spec->kernel, why);
@@ -32,8 +34,7 @@ void rck_select_free(struct rck_select *sel)
 {
 	if (!sel)
 		return;
-	if (sel->spec->kernel)
-		regfree(&sel->kernel);
+	rck_regex_free(sel->kernel);
 	free(sel);
 }
 
@@ -48,11 +49,14 @@ bool rck_select_object(const struct rck_select *sel, const struct rck_code_objec
 	return !arch->n;
 }
 
-bool rck_select_kernel(const struct rck_select *sel, const struct rck_kernel *k)
+int rck_select_kernel(const struct rck_select *sel, const struct rck_kernel *k)
 {
+	int match;
+
 	if (sel->spec->flagged && !rck_kernel_flagged(k))
-		return false;
-	return !sel->spec->kernel ||
-	       !regexec(&sel->kernel, rck_kernel_demangled(k), 0, NULL, 0) ||
-	       !regexec(&sel->kernel, rck_kernel_name(k), 0, NULL, 0);
+		return 0;
+	if (!sel->kernel)
+		return 1;
+	match = rck_regex_match(sel->kernel, rck_kernel_demangled(k));
+	return match ? match : rck_regex_match(sel->kernel, rck_kernel_name(k));
 }

@@ -6,7 +6,7 @@
 #include "util/opt.h"
 
 struct rck_select_spec {
-	const char *kernel; /* POSIX extended regular expression, or NULL */
+	const char *kernel; /* a regular expression, or NULL */
 	struct rck_opt_list arch;
 	bool flagged;
 };
@@ -30,5 +30,6 @@ int rck_select_new(const struct rck_select_spec *spec, struct rck_select **out,
 void rck_select_free(struct rck_select *sel); /* NULL is fine */
 /* May be asked from several threads at once. */
 bool rck_select_object(const struct rck_select *sel, const struct rck_code_object *co);
-/* Of an object that is selected. */
-bool rck_select_kernel(const struct rck_select *sel, const struct rck_kernel *k);
+/* Of an object that is selected: 1, 0, or -E2BIG when --kernel takes too long to match
+ * its name. */
+int rck_select_kernel(const struct rck_select *sel, const struct rck_kernel *k);

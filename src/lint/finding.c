@@ -103,16 +103,29 @@ void rck_lint_begin(struct rck_lint *l, const char *path, bool named)
 
 /* ---- what is accepted */
 
-static bool name_matches(const struct rck_allow *a, const struct rck_lint_kernel *k)
+static bool name_matches(
+	struct rck_lint *l, struct rck_allow *a, const struct rck_lint_kernel *k)
 {
-	if (!k)
+	struct rck_diag diag;
+	int match;
+
+	if (!k || a->too_hard)
 		return false;
-	return !regexec(&a->kernel_re, k->name, 0, NULL, 0) ||
-	       (k->demangled && !regexec(&a->kernel_re, k->demangled, 0, NULL, 0));
+	match = rck_regex_match(a->kernel_re, k->name);
+	if (!match && k->demangled)
+		match = rck_regex_match(a->kernel_re, k->demangled);
+	if (match < 0) {
+		a->too_hard = true;
+		rck_fail(&diag, match, RCK_OFFSET_NONE,
+			"the allow entry's '%s' takes too long to match '%s': it allows "
+			"nothing from here on",
+			a->kernel, k->name);
+		rck_lint_error(l, "", &diag);
+	}
+	return match > 0;
 }
 
-static bool allows(
-	const struct rck_lint *l, const struct rck_allow *a, const struct rck_finding *f)
+static bool allows(struct rck_lint *l, struct rck_allow *a, const struct rck_finding *f)
 {
 	const struct rck_lint_file *file = &l->files[f->file];
 
@@ -125,7 +138,7 @@ static bool allows(
 		return false;
 	return !a->kernel ||
 	       name_matches(
-		       a, f->kernel == RCK_NO_KERNEL ? NULL : &l->kernels[f->kernel]);
+		       l, a, f->kernel == RCK_NO_KERNEL ? NULL : &l->kernels[f->kernel]);
 }
 
 struct rck_baseline_key rck_finding_key(struct rck_lint *l, const struct rck_finding *f)

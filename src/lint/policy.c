@@ -22,8 +22,7 @@ void rck_policy_init(struct rck_policy *p, const char *today)
 
 static void release_allow(struct rck_allow *a)
 {
-	if (a->kernel)
-		regfree(&a->kernel_re);
+	rck_regex_free(a->kernel_re);
 	free(a->kernel);
 	free(a->name);
 	free(a->file);
@@ -182,24 +181,23 @@ static int read_rules(struct reading *r, const char *v, uint32_t *out)
 }
 
 /* 0, or -EINVAL with the reason in why. */
-static int compile_kernel(struct rck_allow *a, const char *regex, char why[static 100])
+static int compile_kernel(struct rck_allow *a, const char *regex, char why[static 128])
 {
-	int err;
-
 	/* a variable that was not set, most likely; it would match every kernel */
 	if (!*regex) {
-		snprintf(why, 100, "it is empty");
+		snprintf(why, 128, "it is empty");
 		return -EINVAL;
 	}
-	err = rck_regex_compile(&a->kernel_re, regex, why);
-	if (!err)
-		a->kernel = rck_xstrdup(regex);
-	return err;
+	a->kernel_re = rck_regex_new(regex, why);
+	if (!a->kernel_re)
+		return -EINVAL;
+	a->kernel = rck_xstrdup(regex);
+	return 0;
 }
 
 static int read_regex(struct reading *r, const char *v, struct rck_allow *a)
 {
-	char why[100];
+	char why[128];
 
 	if (compile_kernel(a, v, why))
 		return fail(r, r->line, "'%s' is no regular expression: %s", v, why);
@@ -522,7 +520,7 @@ int rck_policy_allow_kernel(
 	struct rck_policy *p, const char *regex, struct rck_diag *diag)
 {
 	struct rck_allow *a = add_allow(p, regex, 0);
-	char why[100];
+	char why[128];
 
 	if (compile_kernel(a, regex, why))
 		return rck_fail(diag, -EINVAL, RCK_OFFSET_NONE,

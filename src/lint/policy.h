@@ -15,8 +15,7 @@
 #pragma once
 
 #include "lint/rule.h"
-
-#include <regex.h>
+#include "util/regex.h"
 
 #define RCK_POLICY_FILE ".rocmcheck.ini"
 
@@ -25,11 +24,12 @@ struct rck_allow {
 	unsigned line;  /* 0: from the command line */
 	uint32_t rules; /* bit a rule; 0: any */
 	char *kernel;   /* the expression as written, or NULL */
-	regex_t kernel_re;
+	struct rck_regex *kernel_re;
 	char *file, *target; /* globs, or NULL */
 	char *reason;
 	char expires[11]; /* "" never */
 	bool expired;
+	bool too_hard; /* kernel_re took too long for a name: it allows nothing more */
 	uint64_t hits; /* findings it allowed */
 };
 

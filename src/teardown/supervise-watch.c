@@ -35,9 +35,8 @@ struct watch {
 	struct rck_strbuf tail;
 	struct rck_pids endings;
 	bool loaded, matched, cut;
-	double done_at; /* 0: not yet */
-	regex_t regex;
-	bool has_regex;
+	double done_at;          /* 0: not yet */
+	struct rck_regex *regex; /* NULL: none is asked for */
 	pid_t listener_pid;
 	double begun, root_ended_at, grace_since, grace_cpu;
 };
@@ -141,10 +140,21 @@ static int start(struct watch *w)
 
 /* ---- what it says ---- */
 
+static void set_reason(struct rck_exposure *e, char *reason)
+{
+	free(e->reason);
+	e->reason = reason;
+}
+
 static void on_output_line(struct watch *w, const char *line)
 {
-	if (w->has_regex && !regexec(&w->regex, line, 0, NULL, 0))
-		w->matched = true;
+	int match = w->regex && !w->matched ? rck_regex_match(w->regex, line) : 0;
+
+	w->matched |= match > 0;
+	if (match < 0)
+		set_reason(w->e,
+			rck_xstrdup("--done-regex takes too long to match a line of the "
+				    "output: whether the work was done is not known"));
 }
 
 static void keep_tail(struct watch *w, const char *data, size_t n)
@@ -166,12 +176,6 @@ static void add_ending(struct watch *w, pid_t pid)
 	w->endings.ids = rck_xrealloc(
 		w->endings.ids, (w->endings.n + 1) * sizeof(*w->endings.ids));
 	w->endings.ids[w->endings.n++] = pid;
-}
-
-static void set_reason(struct rck_exposure *e, char *reason)
-{
-	free(e->reason);
-	e->reason = reason;
 }
 
 static void on_library(struct watch *w, const char *path)
@@ -304,7 +308,7 @@ static bool is_over(const struct watch *w)
 
 static bool work_is_done(const struct watch *w)
 {
-	return w->has_regex ? w->matched : w->endings.n > 0;
+	return w->regex ? w->matched : w->endings.n > 0;
 }
 
 /* Runnable threads below that had less CPU than a run needs are not hung: they wait. */
@@ -362,9 +366,9 @@ static void end_as_hang(struct watch *w)
 	if (is_over(w))
 		return;
 	/* with several processes the question is what the one that is left has done */
-	done = w->has_regex ? w->matched : one_is_ending(w);
+	done = w->regex ? w->matched : one_is_ending(w);
 	w->e->outcome = done ? RCK_OUTCOME_HANG_DONE : RCK_OUTCOME_HANG_WORK;
-	if (!done && !w->has_regex && w->s->preload && !w->loaded)
+	if (!done && !w->regex && w->s->preload && !w->loaded)
 		set_reason(w->e,
 			rck_xstrdup("the preloaded library did not load (a static or "
 				    "set-user-id program?): whether the work was done is "
@@ -499,7 +503,7 @@ void rck_supervise_run(const struct rck_supervise *s, int control, struct rck_ex
 		.line = RCK_STRBUF_INIT,
 		.event = RCK_STRBUF_INIT,
 		.tail = RCK_STRBUF_INIT};
-	char why[100];
+	char why[128];
 	size_t left;
 	int err;
 
@@ -508,7 +512,7 @@ void rck_supervise_run(const struct rck_supervise *s, int control, struct rck_ex
 	*e = (struct rck_exposure){.outcome = RCK_OUTCOME_NOT_RUN, .status = -1};
 	w.begun = rck_proc_now();
 	w.signals = open_signals();
-	w.has_regex = s->done_regex && !rck_regex_compile(&w.regex, s->done_regex, why);
+	w.regex = s->done_regex ? rck_regex_new(s->done_regex, why) : NULL;
 	err = start(&w);
 	if (err) {
 		set_reason(e, rck_xasprintf("cannot start '%s': %s", s->argv[0],
@@ -528,6 +532,5 @@ void rck_supervise_run(const struct rck_supervise *s, int control, struct rck_ex
 	rck_strbuf_release(&w.event);
 	rck_strbuf_release(&w.tail);
 	free(w.endings.ids);
-	if (w.has_regex)
-		regfree(&w.regex);
+	rck_regex_free(w.regex);
 }

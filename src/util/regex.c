@@ -1,125 +1,63 @@
 #include "util/regex.h"
+#include "util/strbuf.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#define MAX_ITEMS 10000 /* after the copying */
-#define MAX_DEPTH 100
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
 
-/* Behind the "]" that ends the bracket expression whose inside begins at p. */
-static const char *bracket_end(const char *p)
+#define OPTIONS                                                                          \
+	(PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C | PCRE2_DOTALL |  \
+		PCRE2_DOLLAR_ENDONLY)
+
+/* from one place in the text; PCRE2's own limit is ten times that, a third of a second */
+#define MAX_STEPS 1000000
+
+struct rck_regex {
+	pcre2_code *code;
+	pcre2_match_context *limits;
+};
+
+struct rck_regex *rck_regex_new(const char *text, char why[static 128])
 {
-	p += *p == '^';
-	p += *p == ']';
-	while (*p && *p != ']') {
-		const char kind = p[1];
-
-		if (*p == '[' && kind && strchr(".=:", kind)) {
-			const char close[] = {kind, ']', '\0'},
-				   *end = strstr(p + 2, close);
-
-			p = end ? end + 2 : p + 1;
-		} else {
-			p++;
-		}
-	}
-	return *p ? p + 1 : p;
-}
-
-/* How many items the interval behind a "{" makes of one; 1 when it is none. *p is set
- * behind it. */
-static unsigned long interval(const char **p)
-{
-	char *end;
-	unsigned long low, high;
-
-	if (!isdigit((unsigned char)**p) && **p != ',')
-		return 1;
-	low = high = strtoul(*p, &end, 10);
-	if (*end == ',') {
-		const char *from = end + 1;
-
-		high = strtoul(from, &end, 10);
-		if (end == from)
-			high = low + 1;
-	}
-	if (*end != '}')
-		return 1;
-	*p = end + 1;
-	return high > MAX_ITEMS ? MAX_ITEMS + 1 : high > 1 ? high : 1;
-}
-
-/* Counts the items that text becomes; NULL, or why it is refused. */
-static const char *check(const char *text)
-{
-	/* of the whole and of each group around; of the item that a repetition repeats */
-	unsigned long items[MAX_DEPTH] = {0}, item = 0;
-	size_t depth = 0;
-
-	for (const char *p = text; *p;) {
-		unsigned long times = 1;
-
-		switch (*p++) {
-		case '(':
-			if (++depth == MAX_DEPTH)
-				return "parentheses nested too deep";
-			items[depth] = 0;
-			item = 0;
-			continue;
-		case ')':
-			item = 1;
-			if (depth) {
-				item += items[depth--];
-				items[depth] += item;
-			}
-			break;
-		case '|':
-			item = 0;
-			continue;
-		case '*':
-		case '?':
-			continue;
-		case '+':
-			times = 2;
-			break;
-		case '{':
-			times = interval(&p);
-			break;
-		case '[':
-			p = bracket_end(p);
-			item = 1;
-			items[depth]++;
-			break;
-		case '\\':
-			p += *p != '\0';
-			/* fallthrough */
-		default:
-			item = 1;
-			items[depth]++;
-		}
-		items[depth] += item * (times - 1);
-		item *= times;
-		if (items[depth] > MAX_ITEMS)
-			return "too many repetitions";
-	}
-	return NULL;
-}
-
-int rck_regex_compile(regex_t *regex, const char *text, char why[static 100])
-{
-	const char *refused = check(text);
 	int err;
+	size_t at;
+	pcre2_code *code = pcre2_compile(
+		(PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, OPTIONS, &err, &at, NULL);
+	struct rck_regex *re;
 
-	if (refused) {
-		snprintf(why, 100, "%s", refused);
-		return -EINVAL;
+	if (!code) {
+		pcre2_get_error_message(err, (PCRE2_UCHAR *)why, 128);
+		return NULL;
 	}
-	err = regcomp(regex, text, REG_EXTENDED | REG_NOSUB);
-	if (!err)
-		return 0;
-	regerror(err, regex, why, 100);
-	return -EINVAL;
+	re = rck_xcalloc(1, sizeof(*re));
+	re->code = code;
+	re->limits = pcre2_match_context_create(NULL);
+	if (!re->limits)
+		rck_oom();
+	pcre2_set_match_limit(re->limits, MAX_STEPS);
+	return re;
+}
+
+void rck_regex_free(struct rck_regex *re)
+{
+	if (!re)
+		return;
+	pcre2_match_context_free(re->limits);
+	pcre2_code_free(re->code);
+	free(re);
+}
+
+int rck_regex_match(const struct rck_regex *re, const char *text)
+{
+	pcre2_match_data *data = pcre2_match_data_create(1, NULL);
+	int n;
+
+	if (!data)
+		rck_oom();
+	n = pcre2_match(re->code, (PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, 0, 0, data,
+		re->limits);
+	pcre2_match_data_free(data);
+	return n >= 0 ? 1 : n == PCRE2_ERROR_NOMATCH ? 0 : -E2BIG;
 }

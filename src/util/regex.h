@@ -1,15 +1,18 @@
 /*
- * POSIX extended regular expressions, as users and policy files write them.
+ * Regular expressions as users and policy files write them: PCRE2's, for what glibc's
+ * regcomp(3) takes minutes and gigabytes for is bounded there (glibc 2.36: repetitions
+ * are copied, an empty loop's closure is exponential).
  */
 #pragma once
 
-#include <regex.h>
+struct rck_regex;
 
-/*
- * regcomp(3) of text with REG_EXTENDED and REG_NOSUB. What glibc 2.36 would take minutes,
- * gigabytes or the stack for is refused first: it copies an item for each repetition that
- * "+" and "{n,m}" stand for, those of items in items multiplied, and recurses into
- * parentheses. Returns 0, and regex is the caller's to regfree; or -EINVAL with the
- * reason in why.
- */
-int rck_regex_compile(regex_t *regex, const char *text, char why[static 100]);
+/* NULL with the reason in why when text is none; else the caller's to free. A match is
+ * anywhere in the text; "." matches any character, "$" at the end alone; UTF-8. */
+struct rck_regex *rck_regex_new(const char *text, char why[static 128]);
+void rck_regex_free(struct rck_regex *re); /* NULL is fine */
+
+/* 1 or 0; -E2BIG when it takes more than a million steps from one place in the text, or
+ * PCRE2's limit of memory (20 MB, pcre2api(3) 10.42), to say. May be asked from several
+ * threads at once. */
+int rck_regex_match(const struct rck_regex *re, const char *text);
