@@ -206,13 +206,28 @@ static int add_foreign(const char *folder, const char *program, struct rck_strv 
 	return 0;
 }
 
-static void put_in_front(const char *folder)
+static void put_in_front(const char *variable, const char *path)
 {
-	const char *old = getenv("LD_LIBRARY_PATH");
+	const char *old = getenv(variable);
 	_cleanup_free_ char *paths =
-		old && *old ? rck_xasprintf("%s:%s", folder, old) : rck_xstrdup(folder);
+		old && *old ? rck_xasprintf("%s:%s", path, old) : rck_xstrdup(path);
 
-	setenv("LD_LIBRARY_PATH", paths, 1);
+	setenv(variable, paths, 1);
+}
+
+/* For speed alone, so that nothing is said where it is missing. Kernels that are not
+ * executed need no processor. A program with gcc's AddressSanitizer refuses to run behind
+ * a preloaded library unless told. */
+static void preload(void)
+{
+	_cleanup_free_ char *found = rck_place_find(
+		"softgpu/rocmcheck-preload-yield.so", "rocmcheck-preload-yield.so");
+	_cleanup_free_ char *path = found && execute ? realpath(found, NULL) : NULL;
+
+	if (path && !strpbrk(path, ": ")) {
+		put_in_front("LD_PRELOAD", path);
+		put_in_front("ASAN_OPTIONS", "verify_asan_link_order=0");
+	}
 }
 
 /* The wrong HSA runtime among a process's mappings: its path, or NULL; free() it. */
@@ -311,7 +326,7 @@ static int run_command(const char *folder, int n, char **operands)
 		if (add_foreign(folder, operands[0], &argv))
 			return RCK_EXIT_TROUBLE;
 	} else {
-		put_in_front(folder);
+		put_in_front("LD_LIBRARY_PATH", folder);
 		rck_strv_add(&argv, operands[0]);
 	}
 	for (int i = 1; i < n; i++)
@@ -323,6 +338,7 @@ static int run_command(const char *folder, int n, char **operands)
 	fcntl(fds[0], F_SETFD, FD_CLOEXEC);
 	report = rck_xasprintf("%d", fds[1]);
 	setenv("RCK_SOFT_REPORT", report, 1);
+	preload();
 	rck_notice("soft: HIP runs on a software device (%s), not on a GPU%s",
 		target ? target : "gfx1030", execute ? "" : "; kernels are not executed");
 	/* an interrupt from the terminal reaches the command, which decides */
