@@ -6,7 +6,7 @@
  *	[rules]    RULE = off|note|warning|error
  *	[limits]   scratch, spills, vgprs, lds = N; [limits gfx9*] for those targets
  *	[targets]  require = gfx90a gfx942
- *	[allow NAME]  rule, kernel (extended regular expression), file, target (globs): at
+ *	[allow NAME]  rule, kernel (regular expression), file, target (globs): at
  *	           least one; reason: required; expires: YYYY-MM-DD
  *
  * Whatever is not known is an error with its line: a policy that is misread silently is
