@@ -4,14 +4,13 @@
 
 #include "buildsys/hipblas.h"
 #include "cmd/cmd.h"
-#include "container/container.h"
+#include "container/bytes.h"
+#include "container/sniff.h"
 #include "util/cleanup.h"
 #include "util/json.h"
 #include "util/msg.h"
-#include "util/regular.h"
 #include "util/rocm.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,17 +30,16 @@ struct blas {
 /* 1: an object, a library or an archive of them; 0: a source; -errno. */
 static int is_object(const char *path, struct rck_diag *diag)
 {
-	_cleanup_fclose_ FILE *f = rck_regular_open(path);
-	char magic[8] = {0};
+	struct rck_bytes *bytes;
+	enum rck_magic magic;
+	int err = rck_bytes_map(path, &bytes, diag);
 
-	if (!f)
-		return rck_fail(diag, -errno, RCK_OFFSET_NONE,
-			errno == EINVAL ? "is not a regular file" : "cannot open: %s",
-			strerror(errno));
-	if (fread(magic, 1, sizeof(magic), f) < 4)
-		return 0;
-	return !memcmp(magic, "\177ELF", 4) || !memcmp(magic, "!<arch>\n", 8) ||
-	       !memcmp(magic, "!<thin>\n", 8);
+	if (err)
+		return err;
+	magic = rck_sniff(rck_bytes_slice(bytes));
+	rck_bytes_unref(bytes);
+	return magic == RCK_MAGIC_AMDGPU || magic == RCK_MAGIC_ELF ||
+	       magic == RCK_MAGIC_ARCHIVE || magic == RCK_MAGIC_THIN_ARCHIVE;
 }
 
 /* What it takes to compile against this ROCm: -x hip's host half, or plain C++. */
