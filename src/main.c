@@ -17,7 +17,7 @@ static bool list_commands;
 
 static const struct rck_opt global_opts[] = {
 	{RCK_OPT_FLAG, 'q', "quiet", &want_quiet, NULL,
-		"say nothing but errors on stderr"},
+		"say nothing but errors and warnings on stderr"},
 	{RCK_OPT_STRING, 0, "list-options", &list_options, "COMMAND",
 		"print COMMAND's options, one a line (for completions)"},
 	{RCK_OPT_FLAG, 0, "list-commands", &list_commands, NULL,
@@ -56,8 +56,8 @@ static int help(void)
 
 static int command_help(const struct rck_cmd *cmd)
 {
-	printf("Usage: rocmcheck %s [OPTION...] %s\n%s\n\nOptions:\n", cmd->name,
-		cmd->operands, cmd->summary);
+	printf("Usage: rocmcheck %s [OPTION...]%s%s\n%s\n\nOptions:\n", cmd->name,
+		*cmd->operands ? " " : "", cmd->operands, cmd->summary);
 	rck_opt_print_help(cmd->opts);
 	printf("  -h, --help                print this help\n");
 	if (cmd->details)
@@ -67,24 +67,13 @@ static int command_help(const struct rck_cmd *cmd)
 	return RCK_EXIT_CLEAN;
 }
 
-static bool asks_for_help(const struct rck_cmd *cmd, int argc, char **argv)
-{
-	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
-		if (!strcmp(argv[i], "-h") || !strcmp(argv[i], "--help"))
-			return true;
-		if (cmd->takes_command && argv[i][0] != '-')
-			return false;
-	}
-	return false;
-}
-
 static int run_command(const struct rck_cmd *cmd, int argc, char **argv)
 {
-	int n;
+	int n, r = rck_opt_parse(cmd->opts, argc, argv, cmd->takes_command, &n);
 
-	if (asks_for_help(cmd, argc, argv))
+	if (r == RCK_OPT_HELP)
 		return command_help(cmd);
-	if (rck_opt_parse(cmd->opts, argc, argv, cmd->takes_command, &n)) {
+	if (r) {
 		fprintf(stderr, "Try 'rocmcheck %s --help'.\n", cmd->name);
 		return RCK_EXIT_USAGE;
 	}

@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,13 +68,15 @@ static int set_value(const struct rck_opt *o, const char *value)
 	case RCK_OPT_DOUBLE:
 		errno = 0;
 		*(double *)o->value = strtod(value, &end);
-		if (errno || end == value || *end)
+		if (errno || end == value || *end || !isfinite(*(double *)o->value))
 			return bad_value(o, value, "a number");
 		return 0;
 	case RCK_OPT_LIST:
 		list = o->value;
 		list->items =
 			rck_xrealloc(list->items, (list->n + 1) * sizeof(*list->items));
+		list->by = rck_xrealloc(list->by, (list->n + 1) * sizeof(*list->by));
+		list->by[list->n] = o;
 		list->items[list->n++] = value;
 		return 0;
 	case RCK_OPT_CHOICE:
@@ -109,6 +112,8 @@ static int parse_long(const struct rck_opt *opts, char **argv, int argc, int *i)
 	bool negated;
 	const struct rck_opt *o = find_long(opts, name, len, &negated);
 
+	if (!o && len == 4 && !memcmp(name, "help", 4) && !eq)
+		return RCK_OPT_HELP;
 	if (!o) {
 		struct rck_closest c;
 
@@ -143,6 +148,8 @@ static int parse_short(const struct rck_opt *opts, char **argv, int argc, int *i
 
 		while (o->type && o->short_name != *p)
 			o++;
+		if (!o->type && *p == 'h')
+			return RCK_OPT_HELP;
 		if (!o->type) {
 			rck_error("unknown option '-%c'", *p);
 			return -EINVAL;

@@ -160,6 +160,11 @@ static void options(void **state)
 		"-s", "v", "--format=json", "--", "-two", NULL};
 	char *bad[] = {"cmd", "--jobs=4x", NULL};
 	char *unknown[] = {"cmd", "-fz", NULL};
+	/* asked for behind an option's value, too, and not where it is one */
+	char *help[] = {"cmd", "-j", "3", "--help", NULL};
+	char *short_help[] = {"cmd", "-fh", NULL};
+	char *value[] = {"cmd", "-s", "--help", NULL};
+	char *of_command[] = {"cmd", "command", "-h", NULL};
 
 	assert_int_equal(rck_opt_parse(opts, 12, argv, false, &operands), 0);
 	assert_true(flag);
@@ -174,7 +179,16 @@ static void options(void **state)
 	assert_string_equal(argv[2], "-two");
 	assert_true(rck_opt_parse(opts, 2, bad, false, &operands) < 0);
 	assert_true(rck_opt_parse(opts, 2, unknown, false, &operands) < 0);
+	assert_ptr_equal(list.by[0], &opts[5]);
+	assert_int_equal(rck_opt_parse(opts, 4, help, true, &operands), RCK_OPT_HELP);
+	assert_int_equal(
+		rck_opt_parse(opts, 2, short_help, false, &operands), RCK_OPT_HELP);
+	assert_int_equal(rck_opt_parse(opts, 3, value, false, &operands), 0);
+	assert_string_equal(str, "--help");
+	assert_int_equal(rck_opt_parse(opts, 3, of_command, true, &operands), 0);
+	assert_int_equal(operands, 2);
 	free(list.items);
+	free(list.by);
 }
 
 static void table_fits(void **state)
