@@ -52,14 +52,26 @@ int rck_gate_no_rule(const char *id)
 	return RCK_EXIT_USAGE;
 }
 
-static int switch_rules(struct rck_policy *p, const struct rck_opt_list *list, bool on)
+/* The last option that names a rule wins. */
+static int switch_rules(struct rck_policy *p, const struct rck_opt_list *list)
 {
-	for (size_t i = 0; i < list->n; i++) {
-		const struct rck_rule *r = rck_rule_find(list->items[i]);
+	struct rck_diag diag;
 
+	for (size_t i = 0; i < list->n; i++) {
+		const char *option = list->by[i]->name;
+		const struct rck_rule *r;
+
+		if (!strcmp(option, "severity")) {
+			if (!rck_policy_set_severity(p, list->items[i], &diag))
+				continue;
+			rck_error("option '--severity': %s", diag.msg);
+			return RCK_EXIT_USAGE;
+		}
+		r = rck_rule_find(list->items[i]);
 		if (!r)
 			return rck_gate_no_rule(list->items[i]);
-		p->severity[r->number] = on ? r->severity : RCK_SEVERITY_OFF;
+		p->severity[r->number] =
+			strcmp(option, "enable") ? RCK_SEVERITY_OFF : r->severity;
 	}
 	return 0;
 }
@@ -70,14 +82,8 @@ static int override_policy(const struct rck_gate *g, struct rck_policy *p)
 	struct rck_diag diag;
 	size_t i;
 
-	if (switch_rules(p, &g->enable, true) || switch_rules(p, &g->disable, false))
+	if (switch_rules(p, &g->rules))
 		return RCK_EXIT_USAGE;
-	for (i = 0; i < g->severity.n; i++) {
-		if (rck_policy_set_severity(p, g->severity.items[i], &diag)) {
-			rck_error("option '--severity': %s", diag.msg);
-			return RCK_EXIT_USAGE;
-		}
-	}
 	for (i = 0; i < g->allow_kernel.n; i++) {
 		if (rck_policy_allow_kernel(p, g->allow_kernel.items[i], &diag)) {
 			rck_error("option '--allow-kernel': %s", diag.msg);
@@ -89,7 +95,8 @@ static int override_policy(const struct rck_gate *g, struct rck_policy *p)
 	p->maybe_fails |= g->strict;
 	p->require_device_code |= g->require_device_code;
 	p->allow_incomplete |= g->allow_incomplete;
-	p->max_findings = g->max_findings ? g->max_findings : p->max_findings;
+	if (g->max_findings != UINT64_MAX)
+		p->max_findings = g->max_findings;
 	return 0;
 }
 
@@ -101,6 +108,14 @@ static int write_all(const char *path, const struct rck_strbuf *text)
 		return 0;
 	rck_error("cannot write '%s': %s", path, strerror(errno));
 	return RCK_EXIT_TROUBLE;
+}
+
+int rck_gate_write(const struct rck_gate *g, const struct rck_strbuf *text)
+{
+	if (g->output)
+		return write_all(g->output, text);
+	fwrite(text->buf, 1, text->len, stdout);
+	return RCK_EXIT_CLEAN;
 }
 
 static int save_baseline(const struct rck_gate *g, struct rck_lint *l)
@@ -163,15 +178,14 @@ static int report(const struct rck_gate *g, const struct rck_lint *l)
 	struct rck_groups groups;
 	int status = 0;
 
+	if (g->preface && g->format == FORMAT_TEXT)
+		rck_strbuf_add(&out, g->preface->buf, g->preface->len);
 	rck_groups_init(&groups, l);
 	writers[g->format](&groups, &o, &out);
 	if (g->format == FORMAT_GITHUB)
 		status = append_summary(&groups, &o);
 	rck_groups_release(&groups);
-	if (g->output)
-		return rck_exit_worse(status, write_all(g->output, &out));
-	fwrite(out.buf, 1, out.len, stdout);
-	return status;
+	return rck_exit_worse(status, rck_gate_write(g, &out));
 }
 
 static int check(const struct rck_gate *g, struct rck_policy *policy, const char *cwd,

@@ -4,6 +4,7 @@
 
 #include "lint/finding.h"
 #include "util/opt.h"
+#include "util/strbuf.h"
 
 /* What the command line says of it. */
 struct rck_gate {
@@ -12,13 +13,15 @@ struct rck_gate {
 	bool no_config, exit_zero, strict, show_all, mangled;
 	bool sources; /* the run is of sources: flags */
 	bool require_device_code, allow_incomplete, no_disassembly;
-	unsigned long long max_findings;
-	struct rck_opt_list enable, disable, severity, allow_kernel;
+	unsigned long long max_findings; /* UINT64_MAX: the policy's */
+	struct rck_opt_list rules;       /* of --enable, --disable and --severity */
+	struct rck_opt_list allow_kernel;
+	struct rck_strbuf *preface; /* ahead of a report in text; may be NULL */
 };
 
 #define RCK_GATE_INIT                                                                    \
 	{                                                                                \
-		.fail_on = -1                                                            \
+		.fail_on = -1, .max_findings = UINT64_MAX                                \
 	}
 
 #define RCK_GATE_OPTIONS(g)                                                              \
@@ -35,7 +38,8 @@ struct rck_gate {
 		{RCK_OPT_STRING, 'b', "baseline", &(g).baseline, "FILE",                 \
 			"accept the findings that FILE lists"},                          \
 		{RCK_OPT_STRING, 0, "write-baseline", &(g).write_baseline, "FILE",       \
-			"write the findings to FILE as a baseline and exit 0"},          \
+			"write the findings to FILE as a baseline, no report, and exit " \
+			"0 where it would be 1"},                                        \
 		{RCK_OPT_CHOICE, 0, "fail-on", &(g).fail_on, "note|warning|error",       \
 			"the least severity that makes the exit status 1 (default "      \
 			"warning)"},                                                     \
@@ -45,9 +49,9 @@ struct rck_gate {
 			"exit 0 where it would be 1"},                                   \
 		{RCK_OPT_UINT, 0, "max-findings", &(g).max_findings, "N",                \
 			"tell at most N findings (text, github); all count"},            \
-		{RCK_OPT_LIST, 0, "enable", &(g).enable, "RULE", "switch a rule on"},    \
-		{RCK_OPT_LIST, 0, "disable", &(g).disable, "RULE", "switch a rule off"}, \
-		{RCK_OPT_LIST, 0, "severity", &(g).severity, "RULE=LEVEL",               \
+		{RCK_OPT_LIST, 0, "enable", &(g).rules, "RULE", "switch a rule on"},     \
+		{RCK_OPT_LIST, 0, "disable", &(g).rules, "RULE", "switch a rule off"},   \
+		{RCK_OPT_LIST, 0, "severity", &(g).rules, "RULE=LEVEL",                  \
 			"off, note, warning or error"},                                  \
 		{RCK_OPT_FLAG, 'a', "all", &(g).show_all, NULL,                          \
 			"tell allowed and baselined findings, too"},                     \
@@ -60,6 +64,9 @@ struct rck_gate {
 		RCK_OPT_CHOICE, 0, "color", &(g).color, "auto|always|never",             \
 			"colour text"                                                    \
 	}
+
+/* Writes text to --output or to standard output; an enum rck_exit. */
+int rck_gate_write(const struct rck_gate *g, const struct rck_strbuf *text);
 
 /* Says that there is no such rule, and which may be meant. RCK_EXIT_USAGE. */
 int rck_gate_no_rule(const char *id);

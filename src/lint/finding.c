@@ -54,8 +54,8 @@ char *rck_lint_relative(const char *root, const char *cwd, const char *path)
 	if (!strcmp(path, "-") || (path[0] != '/' && !strcmp(root, cwd)))
 		return rck_xstrdup(path);
 	full = path[0] == '/' ? rck_xstrdup(path) : rck_xasprintf("%s/%s", cwd, path);
-	while (len > 1 && root[len - 1] == '/')
-		len--;
+	while (len && root[len - 1] == '/')
+		len--; /* of "/" nothing is left: all is below it */
 	if (!strncmp(full, root, len) && full[len] == '/') {
 		char *below = rck_xstrdup(full + len + 1);
 

@@ -137,6 +137,16 @@ static int read_level(struct reading *r, const char *v, enum rck_severity *out)
 	return 0;
 }
 
+static int read_fail_on(struct reading *r, const char *v)
+{
+	enum rck_severity s;
+
+	if (rck_severity_parse(v, &s) || s == RCK_SEVERITY_OFF)
+		return fail(r, r->line, "'%s' is not one of note, warning, error", v);
+	r->p->fail_on = s;
+	return 0;
+}
+
 static int read_date(struct reading *r, const char *v, char out[static 11])
 {
 	static const char form[] = "dddd-dd-dd";
@@ -285,7 +295,7 @@ static int set_key(struct reading *r, enum key key, const char *v)
 
 	switch (key) {
 	case KEY_FAIL_ON:
-		return read_level(r, v, &p->fail_on);
+		return read_fail_on(r, v);
 	case KEY_MAYBE:
 		return set_maybe(r, v);
 	case KEY_REQUIRE_DEVICE_CODE:

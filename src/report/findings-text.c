@@ -237,9 +237,9 @@ static void print_route(struct text *t, const struct cluster *c)
 	}
 }
 
-static void print_kernels(struct text *t, const struct cluster *c)
+static void print_kernels(struct text *t, const struct cluster *c, size_t n)
 {
-	for (size_t i = 0; i < c->n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const struct rck_group *g = c->groups[i];
 
 		if (c->n > 1) {
@@ -261,17 +261,19 @@ static void print_cluster(struct text *t, size_t i)
 {
 	struct cluster *c = &t->clusters[i];
 	bool again = c->groups[0]->name && c->set != i + 1;
+	size_t left = t->o->max_findings ? t->o->max_findings - t->told : c->n;
+	size_t n = left < c->n ? left : c->n;
 
 	print_head(t, c, again && c->n > 1);
 	if (!again)
-		print_kernels(t, c);
+		print_kernels(t, c, n);
 	if (!again && c->groups[0]->n_targets > FEW_TARGETS)
 		print_note(t, "on", c->groups[0]->targets);
 	print_cause(t, c->groups[0]);
 	print_route(t, c);
 	if (c->groups[0]->first->status == RCK_STATUS_NEW)
 		print_note(t, "fix", rck_group_remedy(c->groups[0]));
-	t->told += c->n;
+	t->told += n;
 }
 
 static void print_policy(struct text *t)

@@ -1,7 +1,7 @@
 /*
  * GitHub Actions: workflow commands, of which a step shows ten of each kind, so what one
- * rule says of a file is one of them; and the table of a job's summary, which may have
- * 1 MiB.
+ * rule says of a file is one of them, and one of max_findings; and the table of a job's
+ * summary, which may have 1 MiB.
  */
 #include "report/findings.h"
 #include "util/shorten.h"
@@ -112,6 +112,7 @@ void rck_findings_github(const struct rck_groups *g, const struct rck_report_opt
 {
 	size_t n, end, used[RCK_SEVERITY_COUNT_] = {0}, left = 0;
 	const struct rck_group **order = sorted(g, &n);
+	uint64_t told = 0;
 
 	for (size_t i = 0; i < n; i = end) {
 		bool quiet = !order[i]->counts;
@@ -121,11 +122,13 @@ void rck_findings_github(const struct rck_groups *g, const struct rck_report_opt
 		for (end = i + 1; end < n && same(order[i], order[end]);)
 			end++;
 		/* one notice is kept for what is left out */
-		if (*kind == PER_KIND - (kind == &used[RCK_SEVERITY_NOTE])) {
+		if (*kind == PER_KIND - (kind == &used[RCK_SEVERITY_NOTE]) ||
+			(o->max_findings && told == o->max_findings)) {
 			left++;
 			continue;
 		}
 		++*kind;
+		told++;
 		put_annotation(out, g, order + i, end - i);
 	}
 	for (size_t i = 0; i < g->lint->n_errors; i++) {

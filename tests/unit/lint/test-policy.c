@@ -91,6 +91,7 @@ static const struct {
 	{"[policy]\nrequire-device-code = perhaps\n",
 		"line 2: 'perhaps' is neither yes nor no"},
 	{"[policy]\nmaybe = perhaps\n", "line 2: 'perhaps' is neither report nor fail"},
+	{"[policy]\nfail-on = off\n", "line 2: 'off' is not one of note, warning, error"},
 	{"fail-on = error\n", "line 1: 'fail-on' stands before any section"},
 	{"[allow x]\nreason = because\n",
 		"line 1: [allow x] selects nothing: it needs rule, kernel, file or "

@@ -627,7 +627,9 @@ static void test_relative(void **state)
 		{"/build", "/buildshop/b", "/buildshop/b"},
 		{"/build/a", "a/b", "b"},
 		{"/elsewhere", "a/b", "a/b"},
-		{"/", "/a/b", "/a/b"},
+		{"/", "/a/b", "a/b"},
+		{"/", "a/b", "build/a/b"},
+		{"/build/", "/build/a/b", "a/b"},
 		{"/build", "-", "-"},
 	};
 
