@@ -14,11 +14,12 @@
  */
 static const char *const multi_configs[] = {"Debug", "Release", "RelWithDebInfo"};
 
-static void say_text(const char *config, const struct rck_floor_out *out)
+static void say_text(
+	struct rck_strbuf *text, const char *config, const struct rck_floor_out *out)
 {
-	printf("%s: %s", *config ? config : "(empty)",
-		out->floor ? "floor -O1" : "unchanged, ");
-	printf("%s: %s\n", out->floor ? "" : rck_olevel_name(out->level), out->why);
+	rck_strbuf_addf(text, "%s: %s%s: %s\n", *config ? config : "(empty)",
+		out->floor ? "floor -O1" : "unchanged, ",
+		out->floor ? "" : rck_olevel_name(out->level), out->why);
 }
 
 static void say_json(
@@ -53,9 +54,11 @@ static int read_config_flags(
 	return 0;
 }
 
-int rck_flags_floor(const struct rck_flags_floor *f, bool json)
+int rck_flags_floor(
+	const struct rck_gate *gate, const struct rck_flags_floor *f, bool json)
 {
 	_cleanup_strbuf_ struct rck_strbuf text = RCK_STRBUF_INIT;
+	_cleanup_strbuf_ struct rck_strbuf out_json = RCK_STRBUF_INIT;
 	struct rck_floor_flags *config_flags;
 	struct rck_floor_in in = {
 		.flags = f->hip_flags ? f->hip_flags : "",
@@ -78,7 +81,7 @@ int rck_flags_floor(const struct rck_flags_floor *f, bool json)
 	if (read_config_flags(&f->config_flags, &config_flags))
 		return RCK_EXIT_USAGE;
 	in.config_flags = config_flags;
-	rck_json_init(&j, &text, 2);
+	rck_json_init(&j, &out_json, 2);
 	rck_json_object(&j);
 	rck_json_ku64(&j, "schema", 1);
 	rck_json_key(&j, "configurations");
@@ -87,8 +90,7 @@ int rck_flags_floor(const struct rck_flags_floor *f, bool json)
 		struct rck_floor_out out;
 
 		rck_floor_decide(&in, configs[i], &out);
-		if (!json)
-			say_text(configs[i], &out);
+		say_text(&text, configs[i], &out);
 		say_json(&j, configs[i], &out);
 		if (out.warn)
 			rck_warning(
@@ -98,10 +100,9 @@ int rck_flags_floor(const struct rck_flags_floor *f, bool json)
 	}
 	rck_json_array_end(&j);
 	rck_json_object_end(&j);
-	if (json)
-		puts(text.buf);
+	rck_strbuf_addc(&out_json, '\n');
 	for (size_t i = 0; i < f->config_flags.n; i++)
 		free((char *)config_flags[i].config);
 	free(config_flags);
-	return RCK_EXIT_CLEAN;
+	return rck_gate_write(gate, json ? &out_json : &text);
 }

@@ -254,7 +254,8 @@ static int open_blas(struct blas *b, const struct rck_flags_hipblas *h)
 	return RCK_EXIT_CLEAN;
 }
 
-int rck_flags_hipblas(const struct rck_flags_hipblas *h, int n, char **files, bool json)
+int rck_flags_hipblas(const struct rck_gate *gate, const struct rck_flags_hipblas *h,
+	int n, char **files, bool json)
 {
 	_cleanup_strbuf_ struct rck_strbuf out = RCK_STRBUF_INIT;
 	struct blas b = {.text = RCK_STRBUF_INIT};
@@ -275,7 +276,7 @@ int rck_flags_hipblas(const struct rck_flags_hipblas *h, int n, char **files, bo
 	rck_json_array_end(&b.json);
 	rck_json_object_end(&b.json);
 	rck_strbuf_addc(&out, '\n');
-	fputs(json ? out.buf : b.text.buf, stdout);
+	status = rck_exit_worse(status, rck_gate_write(gate, json ? &out : &b.text));
 	rck_strbuf_release(&b.text);
 	rck_strv_release(&b.args);
 	rck_strv_release(&b.exports);

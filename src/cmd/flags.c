@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+static struct rck_strbuf table = RCK_STRBUF_INIT; /* of --units */
 static struct rck_gate gate = RCK_GATE_INIT;
 static struct rck_flags_floor floor_of;
 static struct rck_flags_hipblas blas;
@@ -23,8 +24,7 @@ static const struct rck_opt opts[] = {
 	RCK_GATE_OPTIONS(gate),
 	{RCK_OPT_FLAG, 'u', "units", &units, NULL,
 		"print every HIP translation unit with its level, its targets and where "
-		"the level "
-		"comes from"},
+		"the level comes from (text; with json, instead of the findings)"},
 	{RCK_OPT_FLAG, 0, "ask", &ask, NULL,
 		"run a compiler driver that is not known with -### (the default)", true},
 	{RCK_OPT_STRING, 0, "cmake-build-type", &floor_of.build_type, "TYPE",
@@ -54,6 +54,12 @@ static const struct rck_opt opts[] = {
 };
 
 enum { FORMAT_TEXT, FORMAT_JSON }; /* of RCK_GATE_OPTIONS */
+
+static const char *from_text(const struct rck_hip_unit *u)
+{
+	return u->line.rule_broken ? "hipcc's -O3, kept back: a word starts with -O"
+				   : rck_olevel_from_text(u->from);
+}
 
 struct databases {
 	int n;
@@ -118,54 +124,49 @@ static void judge_unit(struct rck_lint *l, const struct rck_hip_unit *u)
 }
 
 /* --units --format json: every unit instead of the findings. */
-static void print_units_json(const struct rck_hip_units *u)
+static int add_units_json(struct rck_json *j, const struct rck_hip_units *u)
 {
-	_cleanup_strbuf_ struct rck_strbuf out = RCK_STRBUF_INIT;
-	struct rck_json j;
+	int status = RCK_EXIT_CLEAN;
 
-	rck_json_init(&j, &out, 2);
-	rck_json_object(&j);
-	rck_json_ku64(&j, "schema", 1);
-	rck_json_key(&j, "units");
-	rck_json_array(&j);
 	for (size_t i = 0; i < u->n; i++) {
 		const struct rck_hip_unit *unit = &u->units[i];
 		const struct rck_hipline *h = &unit->line;
 
-		rck_json_object(&j);
-		rck_json_kstr(&j, "file", unit->entry->path);
-		rck_json_kstr(&j, "output", unit->entry->output);
-		rck_json_kstr(&j, "why_hip", h->why_hip);
-		rck_json_kstr(&j, "driver", rck_driver_name(h->driver));
+		rck_json_object(j);
+		rck_json_kstr(j, "file", unit->entry->path);
+		rck_json_kstr(j, "output", unit->entry->output);
+		rck_json_kstr(j, "why_hip", h->why_hip);
+		rck_json_kstr(j, "driver", rck_driver_name(h->driver));
 		rck_json_kstr(
-			&j, "level", unit->level ? rck_olevel_name(unit->level) : NULL);
-		rck_json_kstr(&j, "from", rck_olevel_from_text(unit->from));
-		rck_json_kstr(&j, "word", h->word);
-		rck_json_kstr(&j, "trouble", unit->trouble);
-		rck_json_kbool(&j, "ndebug", h->ndebug);
-		rck_json_kbool(&j, "debug_info", h->debug_info);
-		rck_json_kbool(&j, "rdc", h->rdc);
-		rck_json_kbool(&j, "sanitized", h->sanitize);
-		rck_json_kbool(&j, "hipblas_v2", h->hipblas_v2);
-		rck_json_key(&j, "targets");
-		rck_json_array(&j);
+			j, "level", unit->level ? rck_olevel_name(unit->level) : NULL);
+		rck_json_kstr(j, "from", from_text(unit));
+		rck_json_kstr(j, "word", h->word);
+		rck_json_kstr(j, "trouble", unit->trouble);
+		rck_json_kbool(j, "ndebug", h->ndebug);
+		rck_json_kbool(j, "debug_info", h->debug_info);
+		rck_json_kbool(j, "rdc", h->rdc);
+		rck_json_kbool(j, "sanitized", h->sanitize);
+		rck_json_kbool(j, "hipblas_v2", h->hipblas_v2);
+		rck_json_key(j, "targets");
+		rck_json_array(j);
 		for (size_t a = 0; a < h->archs.n; a++)
-			rck_json_str(&j, h->archs.items[a]);
-		rck_json_array_end(&j);
-		rck_json_object_end(&j);
+			rck_json_str(j, h->archs.items[a]);
+		rck_json_array_end(j);
+		rck_json_object_end(j);
+		if (unit->trouble) {
+			rck_error("'%s': %s", unit->entry->path, unit->trouble);
+			status = RCK_EXIT_TROUBLE;
+		}
 	}
-	rck_json_array_end(&j);
-	rck_json_object_end(&j);
-	puts(out.buf);
+	return status;
 }
 
 /* The table of --units, ahead of the report. */
-static void print_units(const struct rck_hip_units *u)
+static void add_units(const struct rck_hip_units *u)
 {
 	static const struct rck_column columns[] = {{.title = "level"},
 		{.title = "driver"}, {.title = "targets", .shrink = true, .least = 12},
 		{.title = "source", .shrink = true, .least = 24}, {.title = "from"}};
-	_cleanup_strbuf_ struct rck_strbuf out = RCK_STRBUF_INIT;
 	struct rck_table *t = rck_table_new(columns, sizeof(columns) / sizeof(*columns));
 
 	for (size_t i = 0; i < u->n; i++) {
@@ -184,11 +185,10 @@ static void print_units(const struct rck_hip_units *u)
 		rck_table_cell(t, rck_driver_name(unit->line.driver));
 		rck_table_cell(t, archs.len ? archs.buf : "-");
 		rck_table_cell(t, file.buf);
-		rck_table_cell(t, rck_olevel_from_text(unit->from));
+		rck_table_cell(t, from_text(unit));
 	}
-	rck_table_print(t, &out, rck_term_width(), 0);
-	rck_strbuf_addc(&out, '\n');
-	fwrite(out.buf, 1, out.len, stdout);
+	rck_table_print(t, &table, rck_term_width(), 0);
+	rck_strbuf_addc(&table, '\n');
 	rck_table_free(t);
 }
 
@@ -204,8 +204,8 @@ static void tell_trouble(
 	rck_lint_end(l);
 }
 
-/* l NULL: prints the units as JSON and judges nothing. */
-static int check_database(struct rck_lint *l, const char *path)
+/* l NULL: adds the units to json and judges nothing. */
+static int check_database(struct rck_lint *l, struct rck_json *json, const char *path)
 {
 	struct rck_compdb db;
 	struct rck_hip_units u;
@@ -223,9 +223,9 @@ static int check_database(struct rck_lint *l, const char *path)
 	}
 	rck_hip_units_read(&db, ask, &u);
 	if (!l)
-		print_units_json(&u);
+		status = rck_exit_worse(status, add_units_json(json, &u));
 	else if (units)
-		print_units(&u);
+		add_units(&u);
 	for (size_t i = 0; l && i < u.n; i++)
 		judge_unit(l, &u.units[i]);
 	rck_notice("'%s': %zu HIP source%s, %zu other%s", path, u.n, u.n == 1 ? "" : "s",
@@ -241,37 +241,59 @@ static int check_databases(struct rck_lint *l, void *user)
 	int status = RCK_EXIT_CLEAN;
 
 	for (int i = 0; i < d->n; i++)
-		status = rck_exit_worse(status, check_database(l, d->paths[i]));
+		status = rck_exit_worse(status, check_database(l, NULL, d->paths[i]));
 	rck_lint_finish(l);
 	return status;
 }
 
 static int print_all_units(const struct databases *d)
 {
+	_cleanup_strbuf_ struct rck_strbuf out = RCK_STRBUF_INIT;
+	struct rck_json j;
 	int status = RCK_EXIT_CLEAN;
 
+	rck_json_init(&j, &out, 2);
+	rck_json_object(&j);
+	rck_json_ku64(&j, "schema", 1);
+	rck_json_key(&j, "units");
+	rck_json_array(&j);
 	for (int i = 0; i < d->n; i++)
-		status = rck_exit_worse(status, check_database(NULL, d->paths[i]));
-	return status;
+		status = rck_exit_worse(status, check_database(NULL, &j, d->paths[i]));
+	rck_json_array_end(&j);
+	rck_json_object_end(&j);
+	rck_strbuf_addc(&out, '\n');
+	return rck_exit_worse(status, rck_gate_write(&gate, &out));
 }
 
 static int run(int n, char **operands)
 {
 	struct databases d = {n, operands};
 	bool json = gate.format == FORMAT_JSON;
+	const char *what = floor_of.build_type ? "cmake-build-type"
+			   : hipblas           ? "hipblas"
+			   : units             ? "units"
+					       : NULL;
+	int status;
 
+	if (what && gate.format > FORMAT_JSON) {
+		rck_error("--%s knows the formats text and json only", what);
+		return RCK_EXIT_USAGE;
+	}
 	if (floor_of.build_type)
-		return rck_flags_floor(&floor_of, json);
+		return rck_flags_floor(&gate, &floor_of, json);
 	if (!n) {
 		rck_error("no compile_commands.json, build folder or file given");
 		return RCK_EXIT_USAGE;
 	}
 	if (hipblas)
-		return rck_flags_hipblas(&blas, n, operands, json);
+		return rck_flags_hipblas(&gate, &blas, n, operands, json);
 	if (units && json)
 		return print_all_units(&d);
 	gate.sources = true;
-	return rck_gate_run(&gate, check_databases, &d);
+	gate.preface = &table;
+	status = rck_gate_run(&gate, check_databases, &d);
+	rck_strbuf_release(&table);
+	return status;
 }
 
 const struct rck_cmd rck_cmd_flags = {

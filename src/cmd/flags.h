@@ -1,6 +1,7 @@
 /* The three questions of `rocmcheck flags`, a file each. */
 #pragma once
 
+#include "cmd/gate.h"
 #include "util/opt.h"
 
 #include <stdbool.h>
@@ -11,7 +12,8 @@ struct rck_flags_floor {
 };
 
 /* What share/cmake/RocmcheckFloor.cmake would decide; an enum rck_exit. */
-int rck_flags_floor(const struct rck_flags_floor *f, bool json);
+int rck_flags_floor(
+	const struct rck_gate *gate, const struct rck_flags_floor *f, bool json);
 
 struct rck_flags_hipblas {
 	const char *rocm_dir, *library, *libclang;
@@ -20,4 +22,5 @@ struct rck_flags_hipblas {
 
 /* Which hipBLAS generation each source or object is written or built for; an enum
  * rck_exit. */
-int rck_flags_hipblas(const struct rck_flags_hipblas *h, int n, char **files, bool json);
+int rck_flags_hipblas(const struct rck_gate *gate, const struct rck_flags_hipblas *h,
+	int n, char **files, bool json);
