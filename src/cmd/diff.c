@@ -59,10 +59,13 @@ static int read_release(
 	status = rck_lint_scan(l, &inputs, &scan);
 	if (status)
 		return status;
-	for (size_t i = 0; i < l->n_findings; i++)
-		if (l->findings[i].status == RCK_STATUS_NEW)
-			rck_error("'%s': %s", l->files[l->findings[i].file].path,
-				l->findings[i].text);
+	for (size_t i = 0; i < l->n_findings; i++) {
+		const struct rck_finding *f = &l->findings[i];
+
+		if (f->status == RCK_STATUS_NEW)
+			rck_error("'%s%s%s': %s", l->files[f->file].path,
+				*f->where ? ": " : "", f->where, f->text);
+	}
 	if (!l->n_kernels && !l->n_errors)
 		rck_warning("'%s' holds no kernels", path);
 	return rck_lint_verdict(l);
@@ -96,6 +99,10 @@ static int run(int n, char **operands)
 	struct rck_diff d;
 	int status = 0;
 
+	if (n == 2 && !strcmp(operands[0], "-") && !strcmp(operands[1], "-")) {
+		rck_error("standard input can be read only once");
+		return RCK_EXIT_USAGE;
+	}
 	if (n != 2) {
 		rck_error("diff compares two files or folders, OLD and NEW");
 		return RCK_EXIT_USAGE;
