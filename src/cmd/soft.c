@@ -128,24 +128,28 @@ static void set_environment(void)
 /* One device as the library describes itself: sg_describe() of src/softgpu. */
 typedef int describe_fn(unsigned int index, char *out, size_t size);
 
-static int list_agents(const char *folder)
+/* NULL: none; the library stays. */
+static describe_fn *find_describe(const char *folder)
+{
+	_cleanup_free_ char *path = rck_xasprintf("%s/" LIBRARY, folder);
+	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	describe_fn *describe =
+		library ? (describe_fn *)dlsym(library, "sg_describe") : NULL;
+
+	if (!describe)
+		rck_error("cannot open the software device: %s", dlerror());
+	return describe;
+}
+
+static int list_agents(describe_fn *describe)
 {
 	static const struct rck_column columns[] = {{"device", true}, {"target"},
 		{"name"}, {"compute units", true}, {"memory", true}, {"wavefront", true}};
 	_cleanup_strbuf_ struct rck_strbuf out = RCK_STRBUF_INIT;
-	_cleanup_free_ char *path = rck_xasprintf("%s/" LIBRARY, folder);
 	struct rck_table *table;
-	describe_fn *describe;
-	void *library;
 	char line[512];
 	int r;
 
-	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	describe = library ? (describe_fn *)dlsym(library, "sg_describe") : NULL;
-	if (!describe) {
-		rck_error("cannot open the software device: %s", dlerror());
-		return RCK_EXIT_TROUBLE;
-	}
 	table = rck_table_new(columns, sizeof(columns) / sizeof(*columns));
 	for (unsigned int i = 0; (r = describe(i, line, sizeof(line))) > 0; i++) {
 		char *save = NULL;
@@ -253,13 +257,16 @@ static char *wrong_library(pid_t pid, const char *folder, bool *hip_seen)
 	return NULL;
 }
 
-static void child(const struct rck_strv *argv, pid_t parent)
+/* A byte in exec_fd says that it could not be run; else exec closes that. */
+static void child(const struct rck_strv *argv, pid_t parent, int exec_fd)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(RCK_EXIT_TROUBLE);
 	execvp(argv->items[0], argv->items);
 	rck_error("cannot run '%s': %s", argv->items[0], strerror(errno));
+	if (write(exec_fd, "!", 1) != 1)
+		abort();
 	_exit(RCK_EXIT_TROUBLE);
 }
 
@@ -320,7 +327,9 @@ static int run_command(const char *folder, int n, char **operands)
 	struct watch watch = {false, false};
 	pid_t parent = getpid(), pid;
 	struct reports reports;
-	int fds[2], status;
+	int fds[2], exec_fds[2], status;
+	bool ran;
+	char c;
 
 	if (rocm_dir) {
 		if (add_foreign(folder, operands[0], &argv))
@@ -331,7 +340,7 @@ static int run_command(const char *folder, int n, char **operands)
 	}
 	for (int i = 1; i < n; i++)
 		rck_strv_add(&argv, operands[i]);
-	if (pipe2(fds, O_NONBLOCK)) {
+	if (pipe2(fds, O_NONBLOCK) || pipe2(exec_fds, O_CLOEXEC | O_NONBLOCK)) {
 		rck_error("cannot make a pipe: %s", strerror(errno));
 		return RCK_EXIT_TROUBLE;
 	}
@@ -352,13 +361,16 @@ static int run_command(const char *folder, int n, char **operands)
 	if (!pid) {
 		signal(SIGINT, SIG_DFL);
 		signal(SIGQUIT, SIG_DFL);
-		child(&argv, parent);
+		child(&argv, parent, exec_fds[1]);
 	}
 	close(fds[1]);
 	status = wait_for(pid, folder, &watch);
 	reports = count_reports(fds[0]);
 	close(fds[0]);
-	if (watch.wrong)
+	ran = read(exec_fds[0], &c, 1) != 1;
+	close(exec_fds[0]);
+	close(exec_fds[1]);
+	if (watch.wrong || !ran)
 		return RCK_EXIT_TROUBLE;
 	if (!reports.opened && watch.hip_seen)
 		rck_warning("soft: '%s' loaded HIP and never opened the software device",
@@ -386,6 +398,7 @@ static int run(int n, char **operands)
 {
 	_cleanup_free_ char *place =
 		rck_place_find("softgpu/" LIBRARY, "softgpu/" LIBRARY);
+	describe_fn *describe = NULL;
 	char *slash;
 	int r;
 
@@ -396,8 +409,18 @@ static int run(int n, char **operands)
 	slash = strrchr(place, '/');
 	*slash = '\0';
 	set_environment();
+	if (agents || target) {
+		char line[512];
+
+		describe = find_describe(place);
+		if (!describe)
+			return RCK_EXIT_TROUBLE;
+		/* the library says what it does not know */
+		if (describe(0, line, sizeof(line)) < 0)
+			return RCK_EXIT_USAGE;
+	}
 	if (agents)
-		return list_agents(place);
+		return list_agents(describe);
 	if (!n) {
 		rck_error("no command given");
 		return RCK_EXIT_USAGE;
@@ -409,7 +432,7 @@ static int run(int n, char **operands)
 const struct rck_cmd rck_cmd_soft = {
 	.name = "soft",
 	.summary = "run any HIP program on a software device",
-	.operands = "[OPTION...] [--] COMMAND [ARGUMENT...]",
+	.operands = "[--] COMMAND [ARGUMENT...]",
 	.opts = opts,
 	.takes_command = true,
 	.run = run,
