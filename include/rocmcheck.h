@@ -26,21 +26,25 @@
  *		struct rck_file *file;
  *		struct rck_item item;
  *		struct rck_diag diag;
+ *		bool unread = false;
  *		int err;
  *
  *		if (argc != 2 || rck_file_open(argv[1], NULL, &file, &diag))
  *			return 2;
  *		while ((err = rck_file_next(file, &item, &diag)) == 1) {
- *			if (item.kind != RCK_ITEM_CODE_OBJECT)
+ *			if (item.kind == RCK_ITEM_NOTE)
  *				continue;
- *			if (rck_code_object_open(file, &item, &co, &diag))
+ *			if (item.kind != RCK_ITEM_CODE_OBJECT ||
+ *				rck_code_object_open(file, &item, &co, &diag)) {
+ *				unread = true;
  *				continue;
+ *			}
  *			for (size_t i = 0; i < rck_code_object_kernel_count(co); i++)
  *				print(rck_code_object_kernel(co, i));
  *			rck_code_object_close(co);
  *		}
  *		rck_file_close(file);
- *		return err ? 2 : 0;
+ *		return err || unread ? 2 : 0;
  *	}
  *
  * Rules. Functions return 0 (or 1 for "one more") or -errno, and then fill *diag when it

@@ -105,6 +105,16 @@ static void not_built(struct ab *ab, size_t i, const char *why)
 	ab_trouble(ab);
 }
 
+/* A file that was given is named; what was compiled lies in a temporary folder. */
+static void not_read(struct ab *ab, size_t i, const char *why)
+{
+	_cleanup_free_ char *text =
+		ab->kind == AB_FILES ? rck_xasprintf("'%s': %s", ab->arms[i].path, why)
+				     : rck_xstrdup(why);
+
+	not_built(ab, i, text);
+}
+
 /* The compiler's own words on stderr, as they are. */
 static void show_log(const char *log)
 {
@@ -354,14 +364,17 @@ static void read_arm(struct ab *ab, size_t i)
 	int err;
 
 	if (rck_file_open(ab->arms[i].path, &options, &file, &diag)) {
-		not_built(ab, i, diag.msg);
+		not_read(ab, i, diag.msg);
 		return;
 	}
 	while ((err = rck_file_next(file, &item, &diag)) == 1) {
 		struct rck_code_object *co;
 
-		if (item.kind == RCK_ITEM_ERROR)
-			err = item.diag.code;
+		if (item.kind == RCK_ITEM_ERROR || item.kind == RCK_ITEM_INCOMPLETE) {
+			diag = item.diag;
+			err = diag.code ? diag.code : -EINVAL;
+			break;
+		}
 		if (item.kind != RCK_ITEM_CODE_OBJECT)
 			continue;
 		err = rck_code_object_open(file, &item, &co, &diag);
@@ -375,11 +388,11 @@ static void read_arm(struct ab *ab, size_t i)
 		rck_code_object_close(co);
 	}
 	if (err < 0)
-		not_built(ab, i, diag.msg);
+		not_read(ab, i, diag.msg);
 	else if (!any)
-		not_built(ab, i, "there is no device code in it");
+		not_read(ab, i, "there is no device code in it");
 	else if (!ab->arms[i].kernel)
-		not_built(ab, i, "the kernel to launch is not in it");
+		not_read(ab, i, "the kernel to launch is not in it");
 	rck_file_close(file);
 }
 

@@ -38,7 +38,7 @@ static const struct rck_opt build_opts[] = {
 		"targets, ',' between, with their features: gfx90a:xnack- (default: the "
 		"GPU's, else gfx1030)"},
 	{RCK_OPT_UINT, 0, "code-object-version", &version, "N",
-		"4, 5 or 6 (default: 5, which can show all three flags, or the "
+		"2 to 6 (default: 5, which can show all three flags, or the "
 		"compiler's own where it does not know 5)"},
 	{RCK_OPT_LIST, 's', "source", &sources_given, "FILE",
 		"compile this HIP file instead of the bundled kernels, and do not "

@@ -33,7 +33,7 @@ static const struct rck_opt inspect_opts[] = {
 	RCK_INPUTS_OPTIONS(inputs_spec),
 	RCK_SELECT_OPTIONS(select_spec),
 	{RCK_OPT_CHOICE, 'f', "format", &format, "text|json|jsonl",
-		"a table, one JSON document, or a line of JSON for each kernel"},
+		"a table, one JSON document, or lines of JSON"},
 	{RCK_OPT_FLAG, 0, "args", &args, NULL, "list each kernel's arguments"},
 	{RCK_OPT_FLAG, 0, "group", &group, NULL,
 		"one row for the same kernel over all targets (text; the default)", true},
