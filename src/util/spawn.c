@@ -67,8 +67,8 @@ static void kill_group(pid_t pid)
 	kill(pid, SIGKILL);
 }
 
-/* Collects output until the child has ended; grandchildren that keep a pipe open are not
- * awaited. */
+/* Collects output until the child has ended, and what it left in the pipes; grandchildren
+ * that keep one open, or write on without end, are not awaited. */
 static void collect(struct rck_spawn *s, pid_t pid, int fd_out, int fd_err)
 {
 	size_t limit = s->limit ? s->limit : DEFAULT_LIMIT;
@@ -84,8 +84,9 @@ static void collect(struct rck_spawn *s, pid_t pid, int fd_out, int fd_err)
 		poll(fds, 2, ended ? 0 : fds[0].fd < 0 && fds[1].fd < 0 ? 2 : 20);
 		for (int i = 0; i < 2; i++)
 			if (fds[i].fd >= 0 && fds[i].revents) {
-				more = drain(fds[i].fd, to[i], limit);
-				if (!more)
+				if (drain(fds[i].fd, to[i], limit))
+					more |= to[i]->len < limit;
+				else
 					fds[i].fd = -1;
 			}
 		if (ended && !more)

@@ -7,9 +7,11 @@
 #include "util/spawn.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static void captures_both(void **state)
@@ -65,6 +67,50 @@ static void output_is_limited(void **state)
 	rck_strbuf_release(&out);
 }
 
+/* The first thing that is there to read is read late, as on a busy machine. */
+static useconds_t busy;
+
+int poll(struct pollfd *fds, nfds_t n, int timeout)
+{
+	const struct timespec t = {timeout / 1000, timeout % 1000 * 1000000l};
+	int r = ppoll(fds, n, timeout < 0 ? NULL : &t, NULL);
+
+	usleep(busy);
+	return r;
+}
+
+/* What stands in a pipe when the child has ended is read to its end, whichever of the
+ * pipes ends first. */
+static void output_is_whole(void **state)
+{
+	struct rck_strbuf out = RCK_STRBUF_INIT, err = RCK_STRBUF_INIT;
+	const char *argv[] = {"sh", "-c", "head -c 65536 /dev/zero; sleep .01", NULL};
+	struct rck_spawn s = {.argv = argv, .out = &out, .err = &err};
+
+	busy = 100000;
+	assert_int_equal(rck_spawn_run(&s), 0);
+	busy = 0;
+	assert_int_equal(out.len, 65536);
+	rck_strbuf_release(&out);
+	rck_strbuf_release(&err);
+}
+
+/* In a session of its own, which the kill of the group does not reach. */
+static void chatter_is_not_awaited(void **state)
+{
+	struct rck_strbuf out = RCK_STRBUF_INIT;
+	const char *argv[] = {"sh", "-c", "setsid timeout 10 yes & sleep .3", NULL};
+	struct rck_spawn s = {.argv = argv, .out = &out, .limit = 1000};
+	time_t begun = time(NULL);
+
+	busy = 2000;
+	assert_int_equal(rck_spawn_run(&s), 0);
+	busy = 0;
+	assert_int_equal(out.len, 1000);
+	assert_true(time(NULL) - begun < 6);
+	rck_strbuf_release(&out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -72,6 +118,8 @@ int main(void)
 		cmocka_unit_test(missing_program),
 		cmocka_unit_test(timeout_ends_the_tree),
 		cmocka_unit_test(output_is_limited),
+		cmocka_unit_test(output_is_whole),
+		cmocka_unit_test(chatter_is_not_awaited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
