@@ -159,6 +159,9 @@ int main(int argc, char **argv)
 	hold_standard_descriptors();
 	setlocale(LC_CTYPE, "C.UTF-8");
 	signal(SIGPIPE, SIG_DFL);
+	/* ignored, as some parents leave it, the kernel reaps children unasked, and how
+	 * they ended is lost */
+	signal(SIGCHLD, SIG_DFL);
 	status = run(argc, argv);
 	if (rck_close_stdout())
 		status = rck_exit_worse(status, RCK_EXIT_TROUBLE);

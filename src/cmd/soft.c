@@ -324,6 +324,8 @@ static int run_command(const char *folder, int n, char **operands)
 {
 	_cleanup_strv_ struct rck_strv argv = {NULL, 0};
 	_cleanup_free_ char *report = NULL;
+	const struct sigaction ignore = {.sa_handler = SIG_IGN};
+	struct sigaction old_int, old_quit;
 	struct watch watch = {false, false};
 	pid_t parent = getpid(), pid;
 	struct reports reports;
@@ -351,16 +353,16 @@ static int run_command(const char *folder, int n, char **operands)
 	rck_notice("soft: HIP runs on a software device (%s), not on a GPU%s",
 		target ? target : "gfx1030", execute ? "" : "; kernels are not executed");
 	/* an interrupt from the terminal reaches the command, which decides */
-	signal(SIGINT, SIG_IGN);
-	signal(SIGQUIT, SIG_IGN);
+	sigaction(SIGINT, &ignore, &old_int);
+	sigaction(SIGQUIT, &ignore, &old_quit);
 	pid = fork();
 	if (pid < 0) {
 		rck_error("cannot start a process: %s", strerror(errno));
 		return RCK_EXIT_TROUBLE;
 	}
 	if (!pid) {
-		signal(SIGINT, SIG_DFL);
-		signal(SIGQUIT, SIG_DFL);
+		sigaction(SIGINT, &old_int, NULL);
+		sigaction(SIGQUIT, &old_quit, NULL);
 		child(&argv, parent, exec_fds[1]);
 	}
 	close(fds[1]);
