@@ -147,6 +147,7 @@ static void options(void **state)
 	unsigned long long n = 0;
 	int choice = -1, operands;
 	struct rck_opt_list list = {0};
+	double seconds = 0;
 	const struct rck_opt opts[] = {
 		{RCK_OPT_FLAG, 'f', "flag", &flag, NULL, ""},
 		{RCK_OPT_FLAG, 0, "color", &color, NULL, "", true},
@@ -154,6 +155,7 @@ static void options(void **state)
 		{RCK_OPT_UINT, 'j', "jobs", &n, "N", ""},
 		{RCK_OPT_CHOICE, 0, "format", &choice, "text|json", ""},
 		{RCK_OPT_LIST, 'x', "exclude", &list, "GLOB", ""},
+		{RCK_OPT_DOUBLE, 't', "timeout", &seconds, "SECONDS", ""},
 		{RCK_OPT_END},
 	};
 	char *argv[] = {"cmd", "one", "-fj4", "--no-color", "-x", "a", "--exclude=b",
@@ -165,6 +167,7 @@ static void options(void **state)
 	char *short_help[] = {"cmd", "-fh", NULL};
 	char *value[] = {"cmd", "-s", "--help", NULL};
 	char *of_command[] = {"cmd", "command", "-h", NULL};
+	char *times[] = {"1.5", "nan", "inf", "-inf", "", "1s"};
 
 	assert_int_equal(rck_opt_parse(opts, 12, argv, false, &operands), 0);
 	assert_true(flag);
@@ -187,6 +190,12 @@ static void options(void **state)
 	assert_string_equal(str, "--help");
 	assert_int_equal(rck_opt_parse(opts, 3, of_command, true, &operands), 0);
 	assert_int_equal(operands, 2);
+	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
+		char *given[] = {"cmd", "--timeout", times[i], NULL};
+
+		assert_int_equal(
+			rck_opt_parse(opts, 3, given, false, &operands) < 0, i > 0);
+	}
 	free(list.items);
 	free(list.by);
 }
