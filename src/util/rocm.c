@@ -79,16 +79,27 @@ static bool is_dir(const char *path)
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
+/* A path as glob(3) takes it for itself. */
+static void add_literal(struct rck_strbuf *pattern, const char *path)
+{
+	for (; *path; path++) {
+		if (strchr("*?[\\", *path))
+			rck_strbuf_addc(pattern, '\\');
+		rck_strbuf_addc(pattern, *path);
+	}
+}
+
 /* Patterns below a root that are folders; several matches (llvm-17, llvm-21): last first.
  */
 static void add_folders(struct rck_strv *v, const char *root, enum place place)
 {
 	for (size_t i = 0; i < 9 && below[place][i]; i++) {
-		_cleanup_free_ char *pattern =
-			rck_xasprintf("%s/%s", root, below[place][i]);
+		_cleanup_strbuf_ struct rck_strbuf pattern = RCK_STRBUF_INIT;
 		glob_t g;
 
-		if (glob(pattern, 0, NULL, &g))
+		add_literal(&pattern, root);
+		rck_strbuf_addf(&pattern, "/%s", below[place][i]);
+		if (glob(pattern.buf, 0, NULL, &g))
 			continue;
 		for (size_t k = g.gl_pathc; k-- > 0;)
 			if (is_dir(g.gl_pathv[k]))
@@ -231,13 +242,16 @@ static void find_loader(struct rck_rocm *r)
 	}
 }
 
-static int check_dir(const char *dir, struct rck_diag *diag)
+/* Its absolute path is the caller's. */
+static int open_dir(const char *dir, char **path, struct rck_diag *diag)
 {
-	struct stat st;
-	int err = stat(dir, &st) ? errno : S_ISDIR(st.st_mode) ? 0 : ENOTDIR;
+	int err;
 
+	*path = realpath(dir, NULL);
+	err = !*path ? errno : is_dir(*path) ? 0 : ENOTDIR;
 	if (!err)
 		return 0;
+	free(*path);
 	*diag = (struct rck_diag){.code = -err, .offset = RCK_OFFSET_NONE};
 	snprintf(diag->msg, sizeof(diag->msg), "cannot use it as a ROCm folder: %s",
 		strerror(err));
@@ -247,18 +261,19 @@ static int check_dir(const char *dir, struct rck_diag *diag)
 int rck_rocm_open(const char *dir, struct rck_rocm **out, struct rck_diag *diag)
 {
 	struct rck_rocm *r;
+	char *path = NULL;
 	bool any = false;
 
 	*out = NULL;
 	if (dir) {
-		int err = check_dir(dir, diag);
+		int err = open_dir(dir, &path, diag);
 
 		if (err)
 			return err;
 	}
 	r = rck_xcalloc(1, sizeof(*r));
 	if (dir) {
-		r->dir = realpath(dir, NULL);
+		r->dir = path;
 		add_folders(&r->lib_dirs, r->dir, IN_LIB);
 		find_loader(r);
 	}
@@ -366,12 +381,14 @@ static char *version_of_headers(const char *dir, const struct header *h)
 
 static char *version_of_device_libs(const char *dir)
 {
-	_cleanup_free_ char *pattern = rck_xasprintf("%s/oclc_abi_version_*.bc", dir);
+	_cleanup_strbuf_ struct rck_strbuf pattern = RCK_STRBUF_INIT;
 	char *version = NULL;
 	int newest = 0;
 	glob_t g;
 
-	if (glob(pattern, 0, NULL, &g))
+	add_literal(&pattern, dir);
+	rck_strbuf_adds(&pattern, "/oclc_abi_version_*.bc");
+	if (glob(pattern.buf, 0, NULL, &g))
 		return NULL;
 	for (size_t i = 0; i < g.gl_pathc; i++) {
 		int abi = atoi(strrchr(g.gl_pathv[i], '_') + 1);

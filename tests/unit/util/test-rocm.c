@@ -171,6 +171,30 @@ static void test_what_is_no_rocm(void **state)
 	*strrchr(top, '/') = '\0';
 }
 
+/* A path is no pattern, and a folder that is gone is not the machine's own. */
+static void test_odd_folders(void **state)
+{
+	char dir[128], cwd[512];
+	struct rck_rocm *r;
+	struct rck_diag diag;
+
+	put("a[b]*?\\/amdgcn/bitcode/ocml.bc", "x");
+	put("a[b]*?\\/amdgcn/bitcode/oclc_abi_version_500.bc", "x");
+	snprintf(dir, sizeof(dir), "%s/a[b]*?\\", top);
+	assert_int_equal(rck_rocm_open(dir, &r, &diag), 0);
+	assert_string_equal(rck_rocm_version(r, RCK_ROCM_DEVICE_LIBS), "abi 500");
+	rck_rocm_close(r);
+
+	snprintf(dir, sizeof(dir), "%s/gone", top);
+	assert_non_null(getcwd(cwd, sizeof(cwd)));
+	assert_int_equal(mkdir(dir, 0755), 0);
+	assert_int_equal(chdir(dir), 0);
+	assert_int_equal(rmdir(dir), 0);
+	assert_int_equal(rck_rocm_open(".", &r, &diag), -ENOENT);
+	assert_null(r);
+	assert_int_equal(chdir(cwd), 0);
+}
+
 /* A program started so really sees the folder in front first. */
 static void test_command_runs(void **state)
 {
@@ -199,6 +223,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_opt_rocm_layout, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_debian_layout, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_what_is_no_rocm, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_odd_folders, setup, teardown),
 		cmocka_unit_test(test_command_runs),
 	};
 
