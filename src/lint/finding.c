@@ -44,6 +44,29 @@ static void *room(void *array, size_t n, size_t size)
 	return n & (n - 1) ? array : rck_xrealloc(array, (n ? n * 2 : 1) * size);
 }
 
+/* Takes "//", "/./" and "/../" out of an absolute path, by its text alone: a file has one
+ * name in reports and baselines, however it was given. */
+static void tidy(char *path)
+{
+	char *out = path;
+	const char *s = path;
+	size_t n;
+
+	for (; *s; s += n) {
+		s += strspn(s, "/");
+		n = strcspn(s, "/");
+		if (n == 2 && !memcmp(s, "..", 2)) {
+			while (out > path && *--out != '/')
+				;
+		} else if (n && !(n == 1 && *s == '.')) {
+			*out++ = '/';
+			memmove(out, s, n);
+			out += n;
+		}
+	}
+	*out = '\0';
+}
+
 char *rck_lint_relative(const char *root, const char *cwd, const char *path)
 {
 	size_t len = strlen(root);
@@ -51,9 +74,10 @@ char *rck_lint_relative(const char *root, const char *cwd, const char *path)
 
 	while (!strncmp(path, "./", 2))
 		path += 2 + strspn(path + 2, "/");
-	if (!strcmp(path, "-") || (path[0] != '/' && !strcmp(root, cwd)))
+	if (!strcmp(path, "-"))
 		return rck_xstrdup(path);
 	full = path[0] == '/' ? rck_xstrdup(path) : rck_xasprintf("%s/%s", cwd, path);
+	tidy(full);
 	while (len && root[len - 1] == '/')
 		len--; /* of "/" nothing is left: all is below it */
 	if (!strncmp(full, root, len) && full[len] == '/') {

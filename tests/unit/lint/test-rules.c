@@ -630,6 +630,12 @@ static void test_relative(void **state)
 		{"/", "/a/b", "a/b"},
 		{"/", "a/b", "build/a/b"},
 		{"/build/", "/build/a/b", "a/b"},
+		{"/build", "a/../a//./b", "a/b"},
+		{"/build", "../build/a/b", "a/b"},
+		{"/build", "../other/b", "../other/b"},
+		{"/build", "/../build/./b", "b"},
+		{"/build/a", "..", ".."},
+		{"/build", "..a/b.", "..a/b."},
 		{"/build", "-", "-"},
 	};
 
