@@ -54,7 +54,7 @@ struct rck_gate {
 		{RCK_OPT_LIST, 0, "severity", &(g).rules, "RULE=LEVEL",                  \
 			"off, note, warning or error"},                                  \
 		{RCK_OPT_FLAG, 'a', "all", &(g).show_all, NULL,                          \
-			"tell allowed and baselined findings, too"},                     \
+			"tell allowed and baselined findings, too (text)"},              \
 		{RCK_OPT_STRING, 0, "root", &(g).root, "DIR",                            \
 			"paths in reports and baselines are relative to DIR (default: "  \
 			"here)"},                                                        \

@@ -24,6 +24,11 @@ struct sink {
 	int fd; /* -1: not asked for, or lost */
 };
 
+struct tally {
+	const struct sg_op *op;
+	uint64_t n;
+};
+
 struct watch {
 	struct sink trace, count;
 	FILE *findings;
@@ -33,10 +38,7 @@ struct watch {
 	char line[360];    /* of the source, that the trace named last */
 	char block[16384]; /* of the trace: whole lines */
 	size_t block_len;
-	struct {
-		const struct sg_op *op;
-		uint64_t n;
-	} op[4096]; /* open addressing by the operation's address */
+	struct tally op[4096]; /* open addressing by the operation's address */
 };
 
 static pthread_mutex_t files = PTHREAD_MUTEX_INITIALIZER;
@@ -230,12 +232,14 @@ void sg_watch_run(struct sg_wave *w)
 	}
 }
 
+/* Most first; of as many, by name, so that equal counts are equal files. */
 static int by_count(const void *a, const void *b)
 {
-	uint64_t x = *(const uint64_t *)((const char *)a + sizeof(void *));
-	uint64_t y = *(const uint64_t *)((const char *)b + sizeof(void *));
+	const struct tally *x = a, *y = b;
 
-	return x < y ? 1 : x > y ? -1 : 0;
+	if (x->n != y->n)
+		return x->n < y->n ? 1 : -1;
+	return x->n ? strcmp(x->op->name, y->op->name) : 0;
 }
 
 static void write_counts(struct watch *x, const struct sg_run *r)
