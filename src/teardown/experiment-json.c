@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- writing ---- */
@@ -154,6 +155,8 @@ int rck_experiment_append(
 	_cleanup_strbuf_ struct rck_strbuf line = RCK_STRBUF_INIT;
 	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
 	struct rck_json j;
+	struct stat st;
+	size_t at = 0;
 	int ret = 0;
 
 	if (fd < 0)
@@ -165,7 +168,10 @@ int rck_experiment_append(
 	if (flock(fd, LOCK_EX))
 		ret = rck_fail(diag, -errno, RCK_OFFSET_NONE, "cannot lock: %s",
 			strerror(errno));
-	for (size_t at = 0; !ret && at < line.len;) {
+	else if (fstat(fd, &st))
+		ret = rck_fail(diag, -errno, RCK_OFFSET_NONE, "cannot read its size: %s",
+			strerror(errno));
+	while (!ret && at < line.len) {
 		ssize_t n = write(fd, line.buf + at, line.len - at);
 
 		if (n < 0 && errno != EINTR)
@@ -173,6 +179,10 @@ int rck_experiment_append(
 				strerror(errno));
 		at += n > 0 ? (size_t)n : 0;
 	}
+	/* half a line would spoil the next one as well */
+	if (ret && at && ftruncate(fd, st.st_size))
+		ret = rck_fail(diag, ret, RCK_OFFSET_NONE,
+			"cannot write, and half a line stays in it: %s", strerror(-ret));
 	if (close(fd) && !ret)
 		ret = rck_fail(diag, -errno, RCK_OFFSET_NONE, "cannot write: %s",
 			strerror(errno));

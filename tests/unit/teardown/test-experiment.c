@@ -10,10 +10,14 @@
 #include "teardown/known.h"
 #include "teardown/verdict.h"
 
+#include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct rck_exposure *add(
@@ -310,6 +314,36 @@ static void reports(void **state)
 	rck_experiment_release(&x);
 }
 
+/* A result that does not fit leaves the file as it was: half a line would spoil the next
+ * one as well. */
+static void appended(void **state)
+{
+	char path[] = "/tmp/rck-append-XXXXXX";
+	int fd = mkstemp(path);
+	struct rck_experiment x = {0};
+	struct rlimit old, limit;
+	struct rck_diag diag;
+	struct stat st;
+	off_t before;
+
+	assert_true(fd >= 0);
+	make(&x, "O0");
+	assert_int_equal(rck_experiment_append(&x, path, &diag), 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	before = st.st_size;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	limit = (struct rlimit){(rlim_t)before + 100, old.rlim_max};
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_int_equal(rck_experiment_append(&x, path, &diag), -EFBIG);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(st.st_size, before);
+	close(fd);
+	unlink(path);
+	rck_experiment_release(&x);
+}
+
 static void order(void **state)
 {
 	struct rck_cell c = {.parts = 1};
@@ -354,6 +388,7 @@ int main(void)
 		cmocka_unit_test(merging),
 		cmocka_unit_test(whole),
 		cmocka_unit_test(reports),
+		cmocka_unit_test(appended),
 		cmocka_unit_test(order),
 		cmocka_unit_test(known),
 	};
