@@ -22,17 +22,18 @@ struct allocation {
 
 static void on_event(struct rck_observation *o, const char *line)
 {
-	char name[32], path[1024];
+	char name[32];
 	long a = 0, b = 0;
-	int pid;
+	int pid, text = 0;
+	int n = sscanf(line, "%d %31s %n%ld %ld", &pid, name, &text, &a, &b);
 
-	if (sscanf(line, "%d %31s %1023s", &pid, name, path) == 3 &&
-		!strcmp(name, RCK_SAYS_LIBRARY)) {
+	if (n >= 2 && text && !strcmp(name, RCK_SAYS_LIBRARY)) {
+		const char *path = line + text;
 		char **slot = strstr(path, "/libhsa-runtime64.so") ? &o->hsa : &o->hip;
 
 		free(*slot);
 		*slot = rck_xstrdup(path);
-	} else if (sscanf(line, "%d %31s %ld %ld", &pid, name, &a, &b) == 4) {
+	} else if (n == 4) {
 		if (!strcmp(name, RCK_SAYS_REORDERED)) {
 			o->destructors = a;
 			o->listener_destructor = b;

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "teardown/observe.h"
 #include "teardown/supervise.h"
 
 #include <poll.h>
@@ -93,12 +94,29 @@ static void when_opened(void **state)
 	reordered(opened);
 }
 
+/* Where a runtime lies is its path to the end of the line. */
+static void observed(void **state)
+{
+	const char *argv[] = {"sh", "-c",
+		"echo '1 library /a b/libamdhip64.so.6'; echo '1 reordered 4 3'", NULL};
+	struct rck_observation ob;
+	struct rck_diag diag;
+
+	assert_int_equal(rck_observe(argv, NULL, &ob, &diag), 0);
+	assert_string_equal(ob.hip, "/a b/libamdhip64.so.6");
+	assert_null(ob.hsa);
+	assert_int_equal(ob.destructors, 4);
+	assert_int_equal(ob.listener_destructor, 3);
+	rck_observation_release(&ob);
+}
+
 int main(void)
 {
 	const char *build = getenv("RCK_BUILD_DIR");
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(when_linked),
 		cmocka_unit_test(when_opened),
+		cmocka_unit_test(observed),
 	};
 
 	linked = rck_xasprintf("%s/tests/unit/teardown/planted-linked", build);
