@@ -396,7 +396,14 @@ static void conclude_version(struct ab *ab)
 
 void ab_conclude(struct ab *ab)
 {
-	if (!ab->x->n_cells)
+	size_t built = 0;
+
+	for (size_t i = 0; i < ab->x->n_arms; i++)
+		built += !ab->x->arms[i].unbuilt;
+	if (!ab->x->n_cells && built < 2)
+		rck_experiment_note(ab->x,
+			"Nothing was compared: fewer than two arms were built.");
+	else if (!ab->x->n_cells)
 		rck_experiment_note(ab->x,
 			"The arms %s. Their teardown was not exposed: nothing is said of "
 			"hangs.",
