@@ -6,6 +6,7 @@
 #include "report/shorten.h"
 #include "util/cleanup.h"
 #include "util/msg.h"
+#include "util/output.h"
 
 #include <errno.h>
 #include <math.h>
@@ -136,11 +137,9 @@ static char *write_object(struct ab *ab, const struct rck_compile_job *job,
 	const char *name, const char *suffix)
 {
 	char *path = rck_xasprintf("%s/%s%s.co", ab->folder, name, suffix);
-	FILE *f = fopen(path, "we");
 
-	if (f && fwrite(job->bytes, 1, job->size, f) == job->size && !fclose(f))
+	if (!rck_output_write(path, job->bytes, job->size))
 		return path;
-	rck_error("cannot write '%s': %s", path, strerror(errno));
 	free(path);
 	ab_trouble(ab);
 	return NULL;

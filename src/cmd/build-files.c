@@ -2,6 +2,7 @@
 #include "kernels/table.h"
 #include "util/cleanup.h"
 #include "util/msg.h"
+#include "util/output.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -27,28 +28,6 @@ int rck_build_make_folder(const char *dir)
 	return err;
 }
 
-/* Whole or not at all: a reader never meets half a file. */
-static int write_file(const char *path, const void *data, size_t size)
-{
-	_cleanup_free_ char *temporary = rck_xasprintf("%s.%ld", path, (long)getpid());
-	FILE *f = fopen(temporary, "we");
-	int err = 0;
-
-	if (!f)
-		err = -errno;
-	if (f && fwrite(data, 1, size, f) != size)
-		err = -errno;
-	if (f && fclose(f) && !err)
-		err = -errno;
-	if (!err && rename(temporary, path))
-		err = -errno;
-	if (err) {
-		rck_error("cannot write '%s': %s", path, strerror(-err));
-		unlink(temporary);
-	}
-	return err;
-}
-
 /* The name of a source without folder and last suffix. */
 static char *stem_of(const char *source)
 {
@@ -71,7 +50,7 @@ static int write_object(struct rck_build_object *o, const char *dir)
 	for (char *p = path + strlen(dir) + 1; *p; p++)
 		if (*p == ':')
 			*p = '_';
-	err = write_file(path, o->job.bytes, o->job.size);
+	err = rck_output_write(path, o->job.bytes, o->job.size);
 	if (err)
 		free(path);
 	else
@@ -112,7 +91,7 @@ static int write_fatbin(struct rck_build *b, size_t first, const char *dir, bool
 			rck_error_diag(path, &diag);
 	}
 	if (!err)
-		err = write_file(path, bytes, size);
+		err = rck_output_write(path, bytes, size);
 	if (!err) {
 		b->fatbins = rck_xrealloc(
 			b->fatbins, (b->n_fatbins + 1) * sizeof(*b->fatbins));
@@ -152,7 +131,7 @@ int rck_build_write(struct rck_build *b, const char *dir, bool fatbin, bool comp
 		err = one ? one : err;
 	}
 	rck_build_manifest(b, &manifest);
-	return err ? err : write_file(path, manifest.buf, manifest.len);
+	return err ? err : rck_output_write(path, manifest.buf, manifest.len);
 }
 
 static const char makefile[] =
@@ -194,7 +173,7 @@ int rck_build_write_reproducer(const char *dir)
 		const struct rck_embedded *e = rck_embedded_find(names[i]);
 		_cleanup_free_ char *path = rck_xasprintf("%s/%s", dir, names[i]);
 
-		err = e ? write_file(path, e->text, e->size) : -ENOENT;
+		err = e ? rck_output_write(path, e->text, e->size) : -ENOENT;
 	}
-	return err ? err : write_file(make, makefile, sizeof(makefile) - 1);
+	return err ? err : rck_output_write(make, makefile, sizeof(makefile) - 1);
 }

@@ -5,6 +5,7 @@
 #include "kernels/table.h"
 #include "util/cleanup.h"
 #include "util/msg.h"
+#include "util/output.h"
 #include "util/temporary.h"
 #include "util/term.h"
 
@@ -355,26 +356,12 @@ static void read_objects(struct run *r)
 
 /* ---- launch */
 
-static int write_temporary(
-	struct run *r, const struct rck_compile_job *job, size_t i, char **path)
-{
-	FILE *f;
-
-	*path = rck_xasprintf("%s/%zu.co", r->temporary, i);
-	f = fopen(*path, "we");
-	if (!f || fwrite(job->bytes, 1, job->size, f) != job->size || fclose(f)) {
-		rck_error("cannot write '%s': %s", *path, strerror(errno));
-		return -EIO;
-	}
-	return 0;
-}
-
 static int launch_job(struct run *r, struct rck_build_object *o,
 	const struct rck_compile_job *job, size_t i)
 {
 	const struct rck_device *d = &o->device->device;
-	char *path;
-	int err = write_temporary(r, job, i, &path);
+	char *path = rck_xasprintf("%s/%zu.co", r->temporary, i);
+	int err = rck_output_write(path, job->bytes, job->size);
 
 	if (err) {
 		free(path);

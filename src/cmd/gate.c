@@ -7,6 +7,7 @@
 #include "util/closest.h"
 #include "util/cleanup.h"
 #include "util/msg.h"
+#include "util/output.h"
 #include "util/term.h"
 
 #include <errno.h>
@@ -102,12 +103,8 @@ static int override_policy(const struct rck_gate *g, struct rck_policy *p)
 
 static int write_all(const char *path, const struct rck_strbuf *text)
 {
-	_cleanup_fclose_ FILE *f = fopen(path, "we");
-
-	if (f && fwrite(text->buf, 1, text->len, f) == text->len && !fflush(f))
-		return 0;
-	rck_error("cannot write '%s': %s", path, strerror(errno));
-	return RCK_EXIT_TROUBLE;
+	return rck_output_write(path, text->buf, text->len) ? RCK_EXIT_TROUBLE
+							    : RCK_EXIT_CLEAN;
 }
 
 int rck_gate_write(const struct rck_gate *g, const struct rck_strbuf *text)

@@ -3,6 +3,7 @@
 #include "report/experiment.h"
 #include "teardown/verdict.h"
 #include "util/msg.h"
+#include "util/output.h"
 #include "util/regex.h"
 #include "util/term.h"
 
@@ -124,23 +125,6 @@ static void format_report(const struct rck_experiment *x, enum rck_live_format f
 	}
 }
 
-static int write_file(const char *path, const struct rck_strbuf *text)
-{
-	FILE *f = fopen(path, "we");
-	bool failed;
-
-	if (!f) {
-		rck_error("cannot write '%s': %s", path, strerror(errno));
-		return RCK_EXIT_TROUBLE;
-	}
-	failed = fwrite(text->buf, 1, text->len, f) != text->len;
-	if (fclose(f) || failed) {
-		rck_error("cannot write '%s': %s", path, strerror(errno));
-		return RCK_EXIT_TROUBLE;
-	}
-	return RCK_EXIT_CLEAN;
-}
-
 int rck_live_report(const struct rck_experiment *x, enum rck_live_format format,
 	const char *output, const char *append)
 {
@@ -149,9 +133,9 @@ int rck_live_report(const struct rck_experiment *x, enum rck_live_format format,
 	struct rck_diag diag;
 
 	format_report(x, format, !output, &text);
-	if (output)
-		status = rck_exit_worse(status, write_file(output, &text));
-	else
+	if (output && rck_output_write(output, text.buf, text.len))
+		status = RCK_EXIT_TROUBLE;
+	else if (!output)
 		fwrite(text.buf, 1, text.len, stdout);
 	if (append && rck_experiment_append(x, append, &diag)) {
 		rck_error_diag(append, &diag);
