@@ -330,6 +330,7 @@ static int run_command(const char *folder, int n, char **operands)
 	pid_t parent = getpid(), pid;
 	struct reports reports;
 	int fds[2], exec_fds[2], status;
+	const char *devices;
 	bool ran;
 	char c;
 
@@ -350,8 +351,9 @@ static int run_command(const char *folder, int n, char **operands)
 	report = rck_xasprintf("%d", fds[1]);
 	setenv("RCK_SOFT_REPORT", report, 1);
 	preload();
+	devices = getenv("RCK_SOFT_TARGET"); /* --target, or what was there */
 	rck_notice("soft: HIP runs on a software device (%s), not on a GPU%s",
-		target ? target : "gfx1030", execute ? "" : "; kernels are not executed");
+		devices && *devices ? devices : "gfx1030", execute ? "" : "; kernels are not executed");
 	/* an interrupt from the terminal reaches the command, which decides */
 	sigaction(SIGINT, &ignore, &old_int);
 	sigaction(SIGQUIT, &ignore, &old_quit);

@@ -331,9 +331,10 @@ const struct rck_rule rck_rules[RCK_RULE_COUNT_] = {
 		.summary = "a hostcall buffer is declared, but no path to a hostcall "
 			   "exists",
 		.why = "The runtime acts on the declaration, not on the call: listener "
-		       "thread, 256 KiB buffer, the race at exit and the need for PCIe "
-		       "atomics come for nothing. It is the mark of -O0 or of a callee "
-		       "that the compiler could not see.",
+		       "thread, a buffer of megabytes (4 KiB for each wave that the "
+		       "device holds), the race at exit and the need for PCIe atomics "
+		       "come for nothing. It is the mark of -O0 or of a callee that the "
+		       "compiler could not see.",
 		.reference = "https://github.com/ROCm/clr/issues/126",
 		.remedy = "Compile device code at -O1 or higher, so that the compiler "
 			  "can prove that nothing needs the buffer.",
