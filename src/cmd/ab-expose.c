@@ -401,8 +401,8 @@ void ab_conclude(struct ab *ab)
 	for (size_t i = 0; i < ab->x->n_arms; i++)
 		built += !ab->x->arms[i].unbuilt;
 	if (!ab->x->n_cells && built < 2)
-		rck_experiment_note(ab->x,
-			"Nothing was compared: fewer than two arms were built.");
+		rck_experiment_note(
+			ab->x, "Nothing was compared: fewer than two arms were built.");
 	else if (!ab->x->n_cells)
 		rck_experiment_note(ab->x,
 			"The arms %s. Their teardown was not exposed: nothing is said of "
