@@ -167,11 +167,12 @@ void rck_strbuf_addf(struct rck_strbuf *sb, const char *fmt, ...)
 	va_end(ap);
 }
 
-static bool drives_a_terminal(uint32_t c)
+/* What drives a terminal, and what is no character, which XML refuses in any form. */
+static bool is_unfit_to_show(uint32_t c)
 {
 	return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x200e && c <= 0x200f) ||
 	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ||
-	       c == 0xfeff;
+	       c == 0xfeff || c == 0xfffe || c == 0xffff;
 }
 
 void rck_strbuf_add_utf8(struct rck_strbuf *sb, const char *s, size_t len)
@@ -194,7 +195,7 @@ void rck_strbuf_add_masked(struct rck_strbuf *sb, const char *s, size_t len)
 		uint32_t c;
 		size_t n = rck_utf8_decode(s + i, len - i, &c);
 
-		if (n && !drives_a_terminal(c)) {
+		if (n && !is_unfit_to_show(c)) {
 			rck_strbuf_add(sb, s + i, n);
 		} else {
 			if (!n)

@@ -42,10 +42,11 @@ static void little_endian(void **state)
 static void masked(void **state)
 {
 	_cleanup_strbuf_ struct rck_strbuf sb = RCK_STRBUF_INIT;
-	static const char text[] = "a\033[1m\xc3\xa4\xff\xe2\x80\xae\x7f";
+	static const char text[] = "a\033[1m\xc3\xa4\xff\xe2\x80\xae\x7f\xef\xbf\xbf";
 
 	rck_strbuf_add_masked(&sb, text, sizeof(text) - 1);
-	assert_string_equal(sb.buf, "a\\x1b[1m\xc3\xa4\\xff\\xe2\\x80\\xae\\x7f");
+	assert_string_equal(sb.buf, "a\\x1b[1m\xc3\xa4\\xff\\xe2\\x80\\xae\\x7f"
+				    "\\xef\\xbf\\xbf");
 }
 
 static void strbuf_grows(void **state)
