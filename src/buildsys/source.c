@@ -29,7 +29,7 @@ static const char *skip_text(const char *p, const char *end, unsigned *line)
 		return p;
 	for (p++; p < end && *p != quote && *p != '\n'; p++)
 		if (*p == '\\' && p + 1 < end)
-			p++;
+			*line += *++p == '\n';
 	return p < end && *p == quote ? p + 1 : p;
 }
 
