@@ -1,12 +1,14 @@
 /*
  * rocmcheck-loads LIBRARY: opens a HIP runtime the way a program would and says what
- *happened, a line a fact. A program of its own, so that a library that crashes or comes
- *with another C library harms nobody; it links the C library alone.
+ * happened, a line a fact. A program of its own, so that a library that crashes or comes
+ * with another C library harms nobody; it links the C library alone.
  *
  *	loaded | error TEXT
  *	map PATH            each shared library that is mapped now
  *	runtime N           hipRuntimeGetVersion: major*10000000 + minor*100000 + patch
- *(HIP 5 to 7) devices N | devices-error N device NAME         hipDeviceGetName, each
+ *	                    (HIP 5 to 7)
+ *	devices N | devices-error N
+ *	device NAME         hipDeviceGetName, each
  */
 #include <dlfcn.h>
 #include <stdio.h>
