@@ -2,10 +2,10 @@
 #include "buildsys/doctor.h"
 
 #include "util/cleanup.h"
+#include "util/glob.h"
 #include "util/strbuf.h"
 
 #include <errno.h>
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,12 +32,11 @@ static bool read_key(const char *path, const char *key, unsigned long long *valu
  * Linux 6.1). */
 static bool lacks_atomics(const char *node)
 {
-	_cleanup_free_ char *pattern = rck_xasprintf("%s/io_links/*/properties", node);
 	unsigned long long flags, to;
 	bool lacks = false;
 	glob_t g;
 
-	if (glob(pattern, 0, NULL, &g))
+	if (rck_glob_below(node, "io_links/*/properties", &g))
 		return false;
 	for (size_t i = 0; i < g.gl_pathc; i++)
 		if (read_key(g.gl_pathv[i], "flags", &flags) &&
@@ -71,12 +70,10 @@ static void say_gpu(struct rck_doctor *d, const char *node, unsigned long long v
 
 static unsigned say_gpus(struct rck_doctor *d)
 {
-	_cleanup_free_ char *pattern =
-		rck_xasprintf("%s/sys/class/kfd/kfd/topology/nodes/*", d->root);
 	unsigned n = 0;
 	glob_t g;
 
-	if (glob(pattern, 0, NULL, &g))
+	if (rck_glob_below(d->root, "sys/class/kfd/kfd/topology/nodes/*", &g))
 		return 0;
 	for (size_t i = 0; i < g.gl_pathc; i++) {
 		_cleanup_free_ char *properties =
@@ -114,10 +111,9 @@ static void say_permission(struct rck_doctor *d, const char *path)
 
 static void say_render_nodes(struct rck_doctor *d)
 {
-	_cleanup_free_ char *pattern = rck_xasprintf("%s/dev/dri/renderD*", d->root);
 	glob_t g;
 
-	if (glob(pattern, 0, NULL, &g)) {
+	if (rck_glob_below(d->root, "dev/dri/renderD*", &g)) {
 		rck_doctor_say(d, RCK_HEALTH_PROBLEM, "/dev/dri",
 			"In a container pass the render nodes in.", "no render node");
 		return;

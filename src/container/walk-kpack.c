@@ -5,6 +5,7 @@
 #include <glob.h>
 #include <stdlib.h>
 
+#include "util/glob.h"
 #include "util/range.h"
 
 #define GFXARCH "@GFXARCH@"
@@ -91,9 +92,7 @@ static void add_pattern(struct rck_strbuf *sb, const char *s, size_t len)
 			i += strlen(GFXARCH) - 1;
 			continue;
 		}
-		if (strchr("*?[]\\{}~", s[i]))
-			rck_strbuf_addc(sb, '\\');
-		rck_strbuf_addc(sb, s[i]);
+		rck_glob_add_literal(sb, s + i, 1);
 	}
 }
 

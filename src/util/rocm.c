@@ -1,10 +1,10 @@
 #include "util/rocm.h"
 #include "util/cleanup.h"
+#include "util/glob.h"
 #include "util/spawn.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,27 +79,14 @@ static bool is_dir(const char *path)
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-/* A path as glob(3) takes it for itself. */
-static void add_literal(struct rck_strbuf *pattern, const char *path)
-{
-	for (; *path; path++) {
-		if (strchr("*?[\\", *path))
-			rck_strbuf_addc(pattern, '\\');
-		rck_strbuf_addc(pattern, *path);
-	}
-}
-
 /* Patterns below a root that are folders; several matches (llvm-17, llvm-21): last first.
  */
 static void add_folders(struct rck_strv *v, const char *root, enum place place)
 {
 	for (size_t i = 0; i < 9 && below[place][i]; i++) {
-		_cleanup_strbuf_ struct rck_strbuf pattern = RCK_STRBUF_INIT;
 		glob_t g;
 
-		add_literal(&pattern, root);
-		rck_strbuf_addf(&pattern, "/%s", below[place][i]);
-		if (glob(pattern.buf, 0, NULL, &g))
+		if (rck_glob_below(root, below[place][i], &g))
 			continue;
 		for (size_t k = g.gl_pathc; k-- > 0;)
 			if (is_dir(g.gl_pathv[k]))
@@ -381,14 +368,11 @@ static char *version_of_headers(const char *dir, const struct header *h)
 
 static char *version_of_device_libs(const char *dir)
 {
-	_cleanup_strbuf_ struct rck_strbuf pattern = RCK_STRBUF_INIT;
 	char *version = NULL;
 	int newest = 0;
 	glob_t g;
 
-	add_literal(&pattern, dir);
-	rck_strbuf_adds(&pattern, "/oclc_abi_version_*.bc");
-	if (glob(pattern.buf, 0, NULL, &g))
+	if (rck_glob_below(dir, "oclc_abi_version_*.bc", &g))
 		return NULL;
 	for (size_t i = 0; i < g.gl_pathc; i++) {
 		int abi = atoi(strrchr(g.gl_pathv[i], '_') + 1);
