@@ -107,9 +107,14 @@ static int write_all(const char *path, const struct rck_strbuf *text)
 							    : RCK_EXIT_CLEAN;
 }
 
+static bool to_file(const struct rck_gate *g)
+{
+	return g->output && strcmp(g->output, "-");
+}
+
 int rck_gate_write(const struct rck_gate *g, const struct rck_strbuf *text)
 {
-	if (g->output)
+	if (to_file(g))
 		return write_all(g->output, text);
 	fwrite(text->buf, 1, text->len, stdout);
 	return RCK_EXIT_CLEAN;
@@ -164,7 +169,7 @@ static int report(const struct rck_gate *g, const struct rck_lint *l)
 		[FORMAT_HTML] = rck_findings_html,
 	};
 	const struct rck_report_options o = {
-		.color = !g->output && rck_term_color((enum rck_color_mode)g->color, 1),
+		.color = !to_file(g) && rck_term_color((enum rck_color_mode)g->color, 1),
 		.demangle = !g->mangled,
 		.width = rck_term_width(),
 		.max_findings = l->opt.policy->max_findings,

@@ -65,7 +65,8 @@ struct rck_gate {
 			"colour text"                                                    \
 	}
 
-/* Writes text to --output or to standard output; an enum rck_exit. */
+/* Writes text to --output, or to stdout without one or where it is "-"; an enum
+ * rck_exit. */
 int rck_gate_write(const struct rck_gate *g, const struct rck_strbuf *text);
 
 /* Says that there is no such rule, and which may be meant. RCK_EXIT_USAGE. */

@@ -132,6 +132,8 @@ int rck_live_report(const struct rck_experiment *x, enum rck_live_format format,
 	int status = rck_verdict_has_findings(x) ? RCK_EXIT_FINDINGS : RCK_EXIT_CLEAN;
 	struct rck_diag diag;
 
+	if (output && !strcmp(output, "-"))
+		output = NULL;
 	format_report(x, format, !output, &text);
 	if (output && rck_output_write(output, text.buf, text.len))
 		status = RCK_EXIT_TROUBLE;

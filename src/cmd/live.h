@@ -22,9 +22,9 @@ enum rck_live_format { RCK_LIVE_TEXT, RCK_LIVE_JSON, RCK_LIVE_JUNIT, RCK_LIVE_HT
 #define RCK_LIVE_FORMATS "text|json|junit|html"
 
 /*
- * Writes the report to the file output, or to stdout when that is NULL, and appends the
- * line to append when that is not NULL. Says on stderr what failed. Returns an exit
- * status: 1 for findings, 2 for trouble.
+ * Writes the report to the file output, or to stdout when that is NULL or "-", and
+ * appends the line to append when that is not NULL. Says on stderr what failed. Returns
+ * an exit status: 1 for findings, 2 for trouble.
  */
 int rck_live_report(const struct rck_experiment *x, enum rck_live_format format,
 	const char *output, const char *append);

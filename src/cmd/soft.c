@@ -353,7 +353,8 @@ static int run_command(const char *folder, int n, char **operands)
 	preload();
 	devices = getenv("RCK_SOFT_TARGET"); /* --target, or what was there */
 	rck_notice("soft: HIP runs on a software device (%s), not on a GPU%s",
-		devices && *devices ? devices : "gfx1030", execute ? "" : "; kernels are not executed");
+		devices && *devices ? devices : "gfx1030",
+		execute ? "" : "; kernels are not executed");
 	/* an interrupt from the terminal reaches the command, which decides */
 	sigaction(SIGINT, &ignore, &old_int);
 	sigaction(SIGQUIT, &ignore, &old_quit);

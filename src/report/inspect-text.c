@@ -311,8 +311,8 @@ void rck_inspect_text_file_end(struct rck_inspect_text *t, const struct rck_summ
 	if (t->n_objects || s->incomplete)
 		print_counts(t, "  ", s, t->spec->group ? rck_rows_count(t->rows) : 0);
 	if (t->extracted)
-		rck_strbuf_addf(
-			t->out, "  %" PRIu64 " code objects written\n", t->extracted);
+		rck_strbuf_addf(t->out, "  %" PRIu64 " code object%s written\n",
+			t->extracted, t->extracted == 1 ? "" : "s");
 	rck_rows_free(t->rows);
 	for (size_t i = 0; i < t->n_targets; i++)
 		free(t->targets[i]);

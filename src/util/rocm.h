@@ -33,8 +33,8 @@ struct rck_rocm;
 /*
  * Looks for every part; what is missing is no error. dir: --rocm's folder, or NULL for
  * the machine's own (LD_LIBRARY_PATH, HIP_CLANG_PATH, ROCM_PATH, PATH, /opt/rocm and the
- * system's folders). Returns 0, or -errno with diag filled when dir is no folder (-ENOENT,
- * -ENOTDIR, ...) or holds none of the parts (-ENOENT).
+ * system's folders). Returns 0, or -errno with diag filled when dir is no folder
+ * (-ENOENT, -ENOTDIR, ...) or holds none of the parts (-ENOENT).
  */
 int rck_rocm_open(const char *dir, struct rck_rocm **out, struct rck_diag *diag);
 void rck_rocm_close(struct rck_rocm *r);
