@@ -42,7 +42,7 @@ static int is_object(const char *path, struct rck_diag *diag)
 	       magic == RCK_MAGIC_ARCHIVE || magic == RCK_MAGIC_THIN_ARCHIVE;
 }
 
-/* What it takes to compile against this ROCm: -x hip's host half, or plain C++. */
+/* What it takes to compile C++ of the host against this ROCm. */
 static void compiler_args(struct blas *b, const struct rck_opt_list *flags)
 {
 	const char *include = rck_rocm_path(b->rocm, RCK_ROCM_HIPBLAS_HEADERS);
