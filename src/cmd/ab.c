@@ -74,7 +74,7 @@ static const struct rck_opt opts[] = {
 		"exposures an arm (40 under churn, 20 under spin and none, 8 under "
 		"starve)"},
 	{RCK_OPT_UINT, 0, "workers", &o.workers, "N",
-		"workers of the load (one a hardware thread, 16 under starve)"},
+		"workers of the load (one a hardware thread, 4 under starve)"},
 	{RCK_OPT_UINT, 'j', "concurrent", &o.concurrent, "N",
 		"exposures at one time, of all arms together (4 under churn, else 1)"},
 	{RCK_OPT_UINT, 0, "seed", &o.seed, "N", "of the lot that orders the exposures"},

@@ -21,7 +21,7 @@ static const struct rck_opt opts[] = {
 		"under "
 		"starve)"},
 	{RCK_OPT_UINT, 0, "workers", &workers, "N",
-		"workers of the load (one a hardware thread, 16 under starve)"},
+		"workers of the load (one a hardware thread, 4 under starve)"},
 	{RCK_OPT_UINT, 'j', "concurrent", &concurrent, "N",
 		"exposures at one time (4 under churn, else 1)"},
 	{RCK_OPT_DOUBLE, 't', "timeout", &timeout, "SECONDS",
