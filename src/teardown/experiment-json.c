@@ -347,12 +347,12 @@ int rck_experiment_read(const json_t *o, struct rck_experiment *x, struct rck_di
 		return rck_fail(diag, -EINVAL, RCK_OFFSET_NONE,
 			"no result of 'ab' or 'stress', schema %d",
 			RCK_EXPERIMENT_SCHEMA);
-	x->tool = text_copy(o, "command");
-	x->repeat = text_copy(o, "repeat");
-	x->interrupted = json_is_true(json_object_get(o, "interrupted"));
 	if (json_array_size(json_object_get(o, "arms")) > RCK_ARMS_MAX)
 		return rck_fail(diag, -EINVAL, RCK_OFFSET_NONE, "more than %d arms",
 			RCK_ARMS_MAX);
+	x->tool = text_copy(o, "command");
+	x->repeat = text_copy(o, "repeat");
+	x->interrupted = json_is_true(json_object_get(o, "interrupted"));
 	read_lists(o, x);
 	for (size_t i = 0; i < json_array_size(cells); i++)
 		if (read_cell(json_array_get(cells, i), x)) {
