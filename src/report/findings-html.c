@@ -14,9 +14,14 @@
 /* Beyond this the full names are left out; the short ones tell kernels apart. */
 #define MAX_FULL_NAMES (3u << 20)
 
-/* Strings with equal pointers for equal strings, and their places. */
+/* Strings with equal pointers for equal strings, numbered as they are met: where they
+ * lie in memory differs from run to run. */
 struct set {
-	const char **items;
+	struct member {
+		const char *item;
+		size_t place;
+	} * members;        /* once closed, by pointer */
+	const char **items; /* once closed, by place */
 	size_t n;
 };
 
@@ -24,15 +29,22 @@ struct page {
 	const struct rck_groups *g;
 	const struct rck_lint *l;
 	struct rck_json j;
-	struct set names, targets, strings;
+	struct set names, strings;
 };
 
 static int by_pointer(const void *a, const void *b)
 {
-	uintptr_t x = (uintptr_t) * (const char *const *)a;
-	uintptr_t y = (uintptr_t) * (const char *const *)b;
+	const struct member *x = a, *y = b;
+	uintptr_t p = (uintptr_t)x->item, q = (uintptr_t)y->item;
 
-	return (x > y) - (x < y);
+	return p != q ? (p > q) - (p < q) : (x->place > y->place) - (x->place < y->place);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct member *x = a, *y = b;
+
+	return (x->place > y->place) - (x->place < y->place);
 }
 
 static void set_add(struct set *s, const char *item)
@@ -40,31 +52,54 @@ static void set_add(struct set *s, const char *item)
 	if (!item)
 		return;
 	if (!(s->n & (s->n - 1)))
-		s->items =
-			rck_xrealloc(s->items, (s->n ? s->n * 2 : 1) * sizeof(*s->items));
-	s->items[s->n++] = item;
+		s->members = rck_xrealloc(
+			s->members, (s->n ? s->n * 2 : 1) * sizeof(*s->members));
+	s->members[s->n] = (struct member){item, s->n};
+	s->n++;
 }
 
 static void set_close(struct set *s)
 {
 	size_t n = 0;
 
-	if (s->n)
-		qsort(s->items, s->n, sizeof(*s->items), by_pointer);
+	s->items = rck_xcalloc(s->n, sizeof(*s->items));
+	if (!s->n)
+		return;
+	qsort(s->members, s->n, sizeof(*s->members), by_pointer);
 	for (size_t i = 0; i < s->n; i++)
-		if (!n || s->items[n - 1] != s->items[i])
-			s->items[n++] = s->items[i];
+		if (!n || s->members[n - 1].item != s->members[i].item)
+			s->members[n++] = s->members[i];
 	s->n = n;
+	qsort(s->members, n, sizeof(*s->members), by_place);
+	for (size_t i = 0; i < n; i++) {
+		s->items[i] = s->members[i].item;
+		s->members[i].place = i;
+	}
+	qsort(s->members, n, sizeof(*s->members), by_pointer);
+}
+
+static void set_release(struct set *s)
+{
+	free(s->members);
+	free(s->items);
+}
+
+static int of_pointer(const void *item, const void *member)
+{
+	uintptr_t p = (uintptr_t)item,
+		  q = (uintptr_t)((const struct member *)member)->item;
+
+	return (p > q) - (p < q);
 }
 
 /* -1: NULL */
 static int64_t set_find(const struct set *s, const char *item)
 {
-	const char **found = item && s->n ? bsearch(&item, s->items, s->n,
-						    sizeof(*s->items), by_pointer)
-					  : NULL;
+	const struct member *m =
+		item && s->n ? bsearch(item, s->members, s->n, sizeof(*m), of_pointer)
+			     : NULL;
 
-	return found ? found - s->items : -1;
+	return m ? (int64_t)m->place : -1;
 }
 
 static void collect(struct page *p)
@@ -349,6 +384,6 @@ void rck_findings_html(const struct rck_groups *g, const struct rck_report_optio
 	put_data(&p, out);
 	rck_strbuf_addf(
 		out, "</script>\n<script>\n%s</script>\n</body>\n</html>\n", rck_page_js);
-	free(p.names.items);
-	free(p.strings.items);
+	set_release(&p.names);
+	set_release(&p.strings);
 }
