@@ -344,7 +344,11 @@ static void verdict(const struct text *t)
 
 static void environment_line(const struct text *t, const char *title, const char *value)
 {
-	rck_strbuf_addf(t->out, "  %-16s ", title);
+	_cleanup_strbuf_ struct rck_strbuf masked = RCK_STRBUF_INIT;
+
+	/* of a merged file it may be anything */
+	rck_strbuf_add_masked(&masked, title, strlen(title));
+	rck_strbuf_addf(t->out, "  %-16s ", masked.buf);
 	rck_strbuf_add_masked(t->out, value, strlen(value));
 	rck_strbuf_addc(t->out, '\n');
 }
