@@ -89,6 +89,13 @@ static int check_values(void)
 {
 	int r = 0;
 
+	if (!execute && (sanitize || trace || count)) {
+		rck_error("--%s watches what is executed: not with --no-execute",
+			sanitize ? "sanitize"
+			: trace  ? "trace"
+				 : "count");
+		return RCK_EXIT_USAGE;
+	}
 	if (threads > THREADS_MAX || log_level > LOG_MAX) {
 		rck_error("option '--%s': %llu is more than %u",
 			threads > THREADS_MAX ? "threads" : "log",
