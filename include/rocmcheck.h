@@ -305,7 +305,8 @@ enum rck_severity {
 	RCK_SEVERITY_ERROR,
 	RCK_SEVERITY_COUNT_,
 };
-RCK_API const char *rck_severity_name(enum rck_severity s); /* "warning" */
+/* "warning"; NULL: no such severity. */
+RCK_API const char *rck_severity_name(enum rck_severity s);
 
 enum rck_state {
 	RCK_STATE_PASS,
@@ -314,7 +315,8 @@ enum rck_state {
 	RCK_STATE_NOT_CHECKABLE, /* could not tell: never a pass */
 	RCK_STATE_COUNT_,
 };
-RCK_API const char *rck_state_name(enum rck_state s); /* "fail" */
+/* "fail"; NULL: no such state. */
+RCK_API const char *rck_state_name(enum rck_state s);
 
 /* What one rule says of one kernel of one code object, or of the file. */
 struct rck_finding_info {

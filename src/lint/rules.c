@@ -13,7 +13,7 @@ static const char *const severity_names[RCK_SEVERITY_COUNT_] = {
 
 const char *rck_severity_name(enum rck_severity s)
 {
-	return severity_names[s];
+	return s < RCK_SEVERITY_COUNT_ ? severity_names[s] : NULL;
 }
 
 int rck_severity_parse(const char *s, enum rck_severity *out)
@@ -36,7 +36,7 @@ const char *rck_state_name(enum rck_state s)
 		[RCK_STATE_NOT_CHECKABLE] = "not-checkable",
 	};
 
-	return names[s];
+	return s < RCK_STATE_COUNT_ ? names[s] : NULL;
 }
 
 const char *rck_limit_name(enum rck_limit l)

@@ -108,12 +108,21 @@ static void test_errors(void **state)
 	rck_judgement_close(NULL);
 }
 
+static void test_names(void **state)
+{
+	assert_string_equal(rck_severity_name(RCK_SEVERITY_WARNING), "warning");
+	assert_null(rck_severity_name(RCK_SEVERITY_COUNT_));
+	assert_string_equal(rck_state_name(RCK_STATE_FAIL), "fail");
+	assert_null(rck_state_name(RCK_STATE_COUNT_));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_kernels),
 		cmocka_unit_test(test_incomplete),
 		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
