@@ -196,7 +196,8 @@ static void bad_json(void **state)
 	refuses(good.buf, "\"command\":\"ab\"", "\"command\":\"<b>\"");
 	refuses(good.buf, "\"load\":\"churn\"", "\"load\":\"other\"");
 	refuses(good.buf, "\"route\":\"cumask\"", "\"route\":\"<b>\"");
-	refuses(good.buf, "\"arms\":[", "\"arms\":[{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},");
+	refuses(good.buf, "\"arms\":[",
+		"\"arms\":[{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},");
 	refuses(good.buf, "\"strata\":[0,", "\"strata\":[99999,");
 	refuses(good.buf, "\"strata\":[0,", "\"strata\":[-1,");
 	refuses(good.buf, "\"strata\":[0,", "\"strata\":[");
