@@ -16,6 +16,9 @@
 
 #define QUANTUM      20000 /* taken branches of a wave's turn */
 #define TURNS        10    /* turns of each wave before other groups get theirs */
+#define SHORT        2000  /* a quantum of a group that had all its turns once */
+#define SLEEPS       16    /* of all of a group's waves before others get their turn */
+#define SPINS        100   /* of groups that sleep, before their thread does */
 #define RESIDENT_MAX 4096
 #define RESIDENT_MEM (1ull << 30)
 #define SPARE_MAX    (64ull << 20)
@@ -131,6 +134,7 @@ static void group_start(struct sg_group *g, uint64_t index)
 	g->nwaves = k->nwaves;
 	g->live = 0;
 	g->arrived = g->phase = 0;
+	g->put_aside = false;
 	/* Nothing clears LDS: a value that is easily seen when it leaks into results. */
 	memset(g->lds, 0xa5, g->lds_size);
 	for (uint32_t i = 0; i < g->nwaves; i++) {
@@ -147,20 +151,26 @@ static void release_barrier(struct sg_group *g)
 	g->arrived = 0;
 	g->phase++;
 	for (uint32_t i = 0; i < g->nwaves; i++)
-		if (g->waves[i].state == SG_BARRIER)
+		if (g->waves[i].state == SG_BARRIER) {
 			g->waves[i].state = SG_RUN;
+			g->waves[i].released = true;
+		}
 }
 
 /*
  * What a group may do before others get their turn is counted in taken branches, not in
  * rounds: one that meets at barriers goes on. If it were put aside, thousands would be
- * begun, and their registers would not be in any cache.
+ * begun, and their registers would not be in any cache. One that came to the end of it
+ * may spin for a result of another, which may sleep a little at each of its own turns:
+ * from then on its turns are short, and sleeps in a row are one turn.
  */
 static enum group_end group_run(struct sg_group *g)
 {
 	struct sg_run *r = g->run;
 	const struct sg_launch *l = r->k.launch;
-	int64_t left = (int64_t)TURNS * QUANTUM * g->nwaves;
+	int64_t quantum = g->put_aside ? SHORT : QUANTUM;
+	int64_t left = (g->put_aside ? 1 : TURNS) * quantum * g->nwaves;
+	unsigned int sleeps = 0;
 
 	while (left > 0) {
 		bool busy = false;
@@ -180,8 +190,8 @@ static enum group_end group_run(struct sg_group *g)
 				return GROUP_STOP;
 			if (w->state == SG_DONE || w->state == SG_BARRIER)
 				continue;
-			sg_wave_run(w, QUANTUM);
-			left -= QUANTUM - w->quantum + 1;
+			sg_wave_run(w, quantum);
+			left -= quantum - w->quantum + 1;
 			if (w->state == SG_DONE)
 				g->live--;
 			busy |= w->state != SG_SLEEP;
@@ -189,9 +199,10 @@ static enum group_end group_run(struct sg_group *g)
 		}
 		if (!g->live)
 			return GROUP_DONE;
-		if (!busy)
+		if (!busy && ++sleeps >= SLEEPS)
 			return GROUP_IDLE;
 	}
+	g->put_aside = true;
 	return GROUP_BUSY;
 }
 
@@ -218,6 +229,19 @@ static void no_memory(struct sg_run *r)
 		r->stop = 1;
 	}
 	pthread_mutex_unlock(&r->lock);
+}
+
+/*
+ * Everybody sleeps, for the idle-th time: let the host, or other workers, do something.
+ * Not at once and seldom: an s_sleep is a microsecond or two on hardware at most, a nap
+ * of this thread a hundred or thousands, and kernels make delays of many.
+ */
+static void nap(unsigned int idle)
+{
+	struct timespec ts = {0, 50000};
+
+	if (idle >= SPINS && !(idle % 8))
+		nanosleep(&ts, NULL);
 }
 
 static void work(struct sg_run *r)
@@ -265,13 +289,8 @@ static void work(struct sg_run *r)
 			want_new = !first; /* those that wait first */
 			continue;
 		case GROUP_IDLE:
-			/* Everybody sleeps: let the host, or other workers, do something.
-			 */
-			if (++idle > resident && !more) {
-				struct timespec ts = {0, idle > 100 ? 50000 : 1000};
-
-				nanosleep(&ts, NULL);
-			}
+			if (++idle > resident && !more)
+				nap(idle);
 			break;
 		case GROUP_BUSY:
 			idle = 0;

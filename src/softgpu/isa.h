@@ -220,6 +220,7 @@ struct sg_wave {
 	struct sg_span span[4]; /* the last ranges that were found good */
 	uint32_t span_next;
 	uint32_t barrier_phase;
+	bool released;      /* from a barrier, and has not waited for memory since */
 	uint32_t gws_round; /* of the barrier over all groups that it waits at; 0: none */
 	uint32_t schedule_mode;
 	uint32_t gpr_idx; /* gfx9: s_set_gpr_idx_on's mask, 0 when off */
@@ -236,6 +237,7 @@ struct sg_group {
 	uint32_t lds_size;
 	uint32_t nwaves, live;
 	uint32_t arrived, phase; /* barrier */
+	bool put_aside;          /* after all the turns that a group gets at first */
 	struct sg_wave *waves;
 	uint32_t *vgprs;
 	uint8_t *scratch;

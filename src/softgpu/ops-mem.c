@@ -355,6 +355,24 @@ static bool global_lane(struct sg_wave *w, const struct sg_inst *in, unsigned in
 	}
 }
 
+/*
+ * A lane that fetches something for its whole group right behind a barrier (a ticket, a
+ * count) waits for it on hardware for longer than the other waves take to read in LDS
+ * what was there; so do not let it write there first. Code that leaves out the barrier
+ * between is wrong and works (rocPRIM 6.4.3's adjacent_find), and the sanitizer tells it.
+ */
+static const struct sg_inst *fetched(struct sg_wave *w, const struct sg_inst *in)
+{
+	uint64_t exec = sg_exec(w);
+
+	if (__builtin_expect(!w->released, 1) || !in->ndst || (exec & (exec - 1)))
+		return in + 1;
+	w->released = false;
+	w->ip = in + 1;
+	w->state = SG_YIELD;
+	return NULL;
+}
+
 static const struct sg_inst *global_access(struct sg_wave *w, const struct sg_inst *in)
 {
 	enum sg_elem e = SG_MEM_ELEM(in->op);
@@ -368,7 +386,7 @@ static const struct sg_inst *global_access(struct sg_wave *w, const struct sg_in
 	checked = s.hi <= UINT64_MAX - bytes && sg_range(w, s.lo, s.hi + bytes - s.lo);
 	if (checked && dwords && SG_MEM_DIR(in->op) == SG_LOAD &&
 		load_fast(w, in, words, &s))
-		return in + 1;
+		return fetched(w, in);
 	if (checked && dwords && SG_MEM_DIR(in->op) == SG_STORE &&
 		store_fast(w, in, words, &s))
 		return in + 1;
@@ -380,7 +398,7 @@ static const struct sg_inst *global_access(struct sg_wave *w, const struct sg_in
 		if (!global_lane(w, in, i))
 			return NULL;
 	}
-	return in + 1;
+	return fetched(w, in);
 }
 
 static const struct sg_inst *exec_global(struct sg_wave *w, const struct sg_inst *in)

@@ -175,6 +175,7 @@ void sg_wave_init(struct sg_wave *w, struct sg_group *g, uint32_t index)
 	w->schedule_mode = 0;
 	w->gpr_idx = 0;
 	w->barrier_phase = 0;
+	w->released = false;
 	w->v = g->vgprs + index * (sg_kernel_vgpr_bytes(k) / 4);
 	memset(w->v, 0, claimed_rows(k) * n * 4);
 	if (gen <= SG_GEN_940)

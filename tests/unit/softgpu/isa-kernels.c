@@ -164,6 +164,25 @@ static void check_reduce(
 		compare(what, "early");
 }
 
+static void check_tickets(
+	const struct sg_image *image, struct sg_code *code, const char *what)
+{
+	struct sg_fault fault;
+	u32 sum = 0;
+
+	memset(output, 0, sizeof(output));
+	memset(expected, 0, sizeof(expected));
+	for (u32 ticket = 0; ticket < 10; ticket++)
+		sum = sum * 3 + ticket + 1;
+	for (u32 i = 0; i < N; i++)
+		expected[i * OUT] = sum;
+	for (u32 g = 0; g < GROUPS; g++)
+		expected[g * 256 * OUT + 1] = 11;
+	kernel_run(image, code, "tickets", GROUPS, N, &fault);
+	if (ran(what, "tickets", &fault))
+		compare(what, "tickets");
+}
+
 static void check_atomics(
 	const struct sg_image *image, struct sg_code *code, const char *what)
 {
@@ -240,6 +259,21 @@ static void check_turns(
 	kernel_run(image, code, "turns", 40, N, &fault);
 	if (ran(what, "turns", &fault))
 		compare(what, "turns");
+}
+
+static void check_sleeper(
+	const struct sg_image *image, struct sg_code *code, const char *what)
+{
+	struct sg_fault fault;
+
+	memset(output, 0, sizeof(output));
+	memset(expected, 0, sizeof(expected));
+	for (u32 i = 0; i < N; i++)
+		expected[i * OUT] = input[i * IN];
+	expected[1] = 1;
+	kernel_run(image, code, "sleeper", GROUPS, N, &fault);
+	if (ran(what, "sleeper", &fault))
+		compare(what, "sleeper");
 }
 
 /* ---- clang's builtins for what only some targets have ---- */
@@ -583,6 +617,10 @@ static bool check(
 		check_builtins(image, code, what, target);
 	}
 	unsetenv("RCK_SOFT_SANITIZE");
+	if (code) { /* a race is in the one, the other waits for long */
+		check_tickets(image, code, what);
+		check_sleeper(image, code, what);
+	}
 	snprintf(cmd, sizeof(cmd), "test ! -s %s/findings || { cat %s/findings; false; }",
 		dir, dir);
 	bad += system(cmd) != 0;

@@ -56,6 +56,31 @@ KERNEL k_early(const u32 *in, u32 *out, u32 n)
 		out[i * OUT] = cell[127 - LID];
 }
 
+/*
+ * Tickets from memory, given out through LDS. A barrier is missing behind the read of it,
+ * and no hardware has shown that: a wave reads in LDS before another has come back from
+ * memory (rocPRIM 6.4.3's adjacent_find).
+ */
+KERNEL k_tickets(const u32 *in, u32 *out, u32 n)
+{
+	LDS u32 shared;
+	u32 i = GRP * 256 + LID, sum = 0, ticket;
+
+	for (;;) {
+		if (!LID)
+			shared = __atomic_fetch_add(&out[GRP * 256 * OUT + 1], 1, __ATOMIC_RELAXED);
+		__builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+		__builtin_amdgcn_s_barrier();
+		__builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+		ticket = *(volatile u32 *)&shared;
+		if (ticket >= 10)
+			break;
+		sum = sum * 3 + ticket + 1;
+	}
+	if (i < n)
+		out[i * OUT] = sum;
+}
+
 /* out[0..7] of the first work-item collect; the order does not matter. */
 KERNEL k_atomics(const u32 *in, u32 *out, u32 n)
 {
@@ -127,6 +152,24 @@ KERNEL k_turns(const u32 *in, u32 *out, u32 n)
 		__builtin_amdgcn_s_sleep(1);
 	out[1] = out[1] * 3 + GRP;
 	__atomic_store_n(&out[0], GRP + 1, __ATOMIC_RELEASE);
+}
+
+/* Many spin for one that sleeps often: each of its sleeps must not cost all their turns. */
+KERNEL k_sleeper(const u32 *in, u32 *out, u32 n)
+{
+	u32 i = GRP * 256 + LID;
+
+	if (GRP == 0) {
+		for (u32 k = 0; k < 500; k++)
+			__builtin_amdgcn_s_sleep(63);
+		if (!LID)
+			__atomic_store_n(&out[1], 1, __ATOMIC_RELEASE);
+	} else {
+		while (!__atomic_load_n(&out[1], __ATOMIC_ACQUIRE))
+			;
+	}
+	if (i < n)
+		out[i * OUT] = in[i * IN];
 }
 
 /* ---- what only some targets have, by clang's builtins ---- */
