@@ -22,24 +22,19 @@ struct allocation {
 
 static void on_event(struct rck_observation *o, const char *line)
 {
-	char name[32];
-	long a = 0, b = 0;
-	int pid, text = 0;
-	int n = sscanf(line, "%d %31s %n%ld %ld", &pid, name, &text, &a, &b);
+	struct rck_said said;
 
-	if (n >= 2 && text && !strcmp(name, RCK_SAYS_LIBRARY)) {
-		const char *path = line + text;
-		char **slot = strstr(path, "/libhsa-runtime64.so") ? &o->hsa : &o->hip;
-
-		free(*slot);
-		*slot = rck_xstrdup(path);
-	} else if (n == 4) {
-		if (!strcmp(name, RCK_SAYS_REORDERED)) {
-			o->destructors = a;
-			o->listener_destructor = b;
-		} else if (!strcmp(name, RCK_SAYS_NOT_REORDERED)) {
-			o->destructors = a;
-		}
+	if (!rck_preloads_parse(line, &said))
+		return;
+	if (!strcmp(said.event, RCK_SAYS_LIBRARY)) {
+		rck_preloads_keep_library(said.path, &o->hip, &o->hsa);
+	} else if (said.numbers != 2) {
+		return;
+	} else if (!strcmp(said.event, RCK_SAYS_REORDERED)) {
+		o->destructors = said.a;
+		o->listener_destructor = said.b;
+	} else if (!strcmp(said.event, RCK_SAYS_NOT_REORDERED)) {
+		o->destructors = said.a;
 	}
 }
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <sha2.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,28 @@ int rck_preloads_find(bool reorder, char **out, struct rck_diag *diag)
 			watch ? "order" : "watch");
 	*out = reorder ? rck_xasprintf("%s:%s", order, watch) : rck_xstrdup(watch);
 	return 0;
+}
+
+bool rck_preloads_parse(const char *line, struct rck_said *said)
+{
+	int text = 0, n;
+
+	*said = (struct rck_said){0};
+	n = sscanf(line, "%d %31s %n%ld %ld", &said->pid, said->event, &text, &said->a,
+		&said->b);
+	if (n < 2)
+		return false;
+	said->numbers = n - 2;
+	said->path = line + text;
+	return true;
+}
+
+void rck_preloads_keep_library(const char *path, char **hip, char **hsa)
+{
+	char **slot = strstr(path, "/libhsa-runtime64.so") ? hsa : hip;
+
+	free(*slot);
+	*slot = rck_xstrdup(path);
 }
 
 static void describe_library(struct rck_experiment *x, const char *path)

@@ -1,5 +1,6 @@
 /* The supervisor's own side: it runs in a process of its own and may take its time. */
 #include "teardown/preload.h"
+#include "teardown/preloads.h"
 #include "teardown/proc.h"
 #include "teardown/stack.h"
 #include "teardown/supervise.h"
@@ -178,41 +179,32 @@ static void add_ending(struct watch *w, pid_t pid)
 	w->endings.ids[w->endings.n++] = pid;
 }
 
-static void on_library(struct watch *w, const char *path)
-{
-	char **slot = strstr(path, "/libhsa-runtime64.so") ? &w->e->hsa : &w->e->hip;
-
-	free(*slot);
-	*slot = rck_xstrdup(path);
-}
-
 static void on_event(struct watch *w, const char *line)
 {
-	char name[32];
-	long a = 0, b = 0;
-	int pid, text = 0;
+	struct rck_said said;
+	const char *name = said.event;
 
-	if (sscanf(line, "%d %31s %n%ld %ld", &pid, name, &text, &a, &b) < 2)
+	if (!rck_preloads_parse(line, &said))
 		return;
 	if (!strcmp(name, RCK_SAYS_LOADED)) {
 		w->loaded = true;
 	} else if (!strcmp(name, RCK_SAYS_RETURNED) || !strcmp(name, RCK_SAYS_EXIT)) {
-		add_ending(w, pid);
+		add_ending(w, said.pid);
 	} else if (!strcmp(name, RCK_SAYS_THREAD)) {
-		w->e->listener = (pid_t)a;
-		w->listener_pid = pid;
+		w->e->listener = (pid_t)said.a;
+		w->listener_pid = said.pid;
 	} else if (!strcmp(name, RCK_SAYS_LIBRARY)) {
-		on_library(w, line + text);
+		rck_preloads_keep_library(said.path, &w->e->hip, &w->e->hsa);
 	} else if (!strcmp(name, RCK_SAYS_STARVED)) {
 		w->e->starved = true;
 	} else if (!strcmp(name, RCK_SAYS_NOT_STARVED)) {
 		set_reason(w->e, rck_xasprintf("the listener could not be demoted: %s",
-					 strerror((int)a)));
+					 strerror((int)said.a)));
 	} else if (!strcmp(name, RCK_SAYS_NOT_REORDERED)) {
 		set_reason(w->e,
 			rck_xasprintf("of %ld destructors of libamdhip64 %ld look like "
 				      "the listener's, not one: the order stays",
-				a, b));
+				said.a, said.b));
 	} else if (!strcmp(name, RCK_SAYS_REORDERED)) {
 		w->e->reordered = true;
 	}
