@@ -264,15 +264,14 @@ static char *wrong_library(pid_t pid, const char *folder, bool *hip_seen)
 	return NULL;
 }
 
-/* A byte in exec_fd says that it could not be run; else exec closes that. */
-static void child(const struct rck_strv *argv, pid_t parent, int exec_fd)
+static void child(const struct rck_strv *argv, pid_t parent, int report)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(RCK_EXIT_TROUBLE);
 	execvp(argv->items[0], argv->items);
 	rck_error("cannot run '%s': %s", argv->items[0], strerror(errno));
-	if (write(exec_fd, "!", 1) != 1)
+	if (write(report, "x", 1) != 1)
 		abort();
 	_exit(RCK_EXIT_TROUBLE);
 }
@@ -305,8 +304,9 @@ static int wait_for(pid_t pid, const char *folder, struct watch *w)
 	return status;
 }
 
-/* What the library wrote into the pipe, a byte each time. */
+/* What the library and child() wrote into the pipe, a byte each time. */
 struct reports {
+	bool not_run;          /* 'x': the command could not be executed */
 	unsigned int opened;   /* '+': the device, by a process */
 	unsigned int findings; /* '!': of the sanitizer */
 	unsigned int lost;     /* '?': of files that could not be written */
@@ -314,12 +314,13 @@ struct reports {
 
 static struct reports count_reports(int fd)
 {
-	struct reports r = {0, 0, 0};
+	struct reports r = {0};
 	char buf[4096];
 	ssize_t n;
 
 	while ((n = read(fd, buf, sizeof(buf))) > 0)
 		for (ssize_t i = 0; i < n; i++) {
+			r.not_run |= buf[i] == 'x';
 			r.opened += buf[i] == '+';
 			r.findings += buf[i] == '!';
 			r.lost += buf[i] == '?';
@@ -336,10 +337,8 @@ static int run_command(const char *folder, int n, char **operands)
 	struct watch watch = {false, false};
 	pid_t parent = getpid(), pid;
 	struct reports reports;
-	int fds[2], exec_fds[2], status;
+	int fds[2], status;
 	const char *devices;
-	bool ran;
-	char c;
 
 	if (rocm_dir) {
 		if (add_foreign(folder, operands[0], &argv))
@@ -350,7 +349,7 @@ static int run_command(const char *folder, int n, char **operands)
 	}
 	for (int i = 1; i < n; i++)
 		rck_strv_add(&argv, operands[i]);
-	if (pipe2(fds, O_NONBLOCK) || pipe2(exec_fds, O_CLOEXEC | O_NONBLOCK)) {
+	if (pipe2(fds, O_NONBLOCK)) {
 		rck_error("cannot make a pipe: %s", strerror(errno));
 		return RCK_EXIT_TROUBLE;
 	}
@@ -373,16 +372,13 @@ static int run_command(const char *folder, int n, char **operands)
 	if (!pid) {
 		sigaction(SIGINT, &old_int, NULL);
 		sigaction(SIGQUIT, &old_quit, NULL);
-		child(&argv, parent, exec_fds[1]);
+		child(&argv, parent, fds[1]);
 	}
 	close(fds[1]);
 	status = wait_for(pid, folder, &watch);
 	reports = count_reports(fds[0]);
 	close(fds[0]);
-	ran = read(exec_fds[0], &c, 1) != 1;
-	close(exec_fds[0]);
-	close(exec_fds[1]);
-	if (watch.wrong || !ran)
+	if (watch.wrong || reports.not_run)
 		return RCK_EXIT_TROUBLE;
 	if (!reports.opened && watch.hip_seen)
 		rck_warning("soft: '%s' loaded HIP and never opened the software device",

@@ -1,7 +1,8 @@
 /*
  * What the device tells 'rocmcheck soft', a byte each in the pipe that RCK_SOFT_REPORT
- * numbers: '+' a process has the device, '!' a finding, '?' a file was lost. Inline, for
- * the runtime and the interpreter are libraries that do without each other.
+ * numbers: '+' a process has the device, '!' a finding, '?' a file was lost; 'x' is
+ * soft's own. Inline, for the runtime and the interpreter are libraries that do without
+ * each other.
  */
 #pragma once
 
