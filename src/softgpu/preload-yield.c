@@ -1,8 +1,9 @@
 /*
  * Preloaded by "rocmcheck soft": who waits by sched_yield(2) alone leaves the processor
- * to the device. CLR waits so for commands (amd::Event::awaitCompletion, 5.2 to 6.4,
- * while a device is in active wait, HIP's default), and beside a GPU that costs nothing;
- * here it took a third of two processors from the kernels that it waited for.
+ * to the device. CLR waits so for commands while a device is in active wait
+ * (amd::Event::awaitCompletion, rocclr/platform/command.cpp; seen with 6.4.3), and beside
+ * a GPU that costs nothing; here it kept a processor busy beside one thread of kernels,
+ * and took a tenth of two processors from two.
  */
 #include <errno.h>
 #include <sched.h>
